@@ -22,6 +22,7 @@ from kotef.cli.run_commands import resume as resume_options
 from kotef.cli.run_commands import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.errors import UsageError
+from kotef.events import RecordedEvent
 from kotef.graph import build_graph
 from kotef.redaction import scope
 from kotef.runs.inspection import Inspection
@@ -30,8 +31,7 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import StopRequest
 from kotef.runs.start import resume as go_on
 from kotef.runs.start import start as begin
-from kotef.runs.store import RunDir
-from kotef.state import AgentState, Task
+from kotef.state import AgentState
 from kotef.telemetry import observed
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ __all__ = [
 log = logging.getLogger("kotef")
 
 StrPath = str | PathLike[str]
-Ready = Callable[[], tuple[RunDir, Task, RunConfig]]
-Go = Callable[[RunDir, Task, RunConfig], Result]
+Ready = Callable[[], RunConfig]
+Go = Callable[[RunConfig], Result]
 
 _QUIET: Final = ("--json", "--no-interactive")
 """Nothing is printed, and no one is asked."""
@@ -222,29 +222,30 @@ class RunHandle:
             raise
 
     def _event(self, number: int) -> Event | None:
-        """The event at this place, as soon as there is one; None where the run ended before."""
+        """The event at this place, as soon as there is one; None if the run ended before."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._events) > number or self._ended)
             return self._events[number] if len(self._events) > number else None
 
-    def _take(self, line: dict[str, Any]) -> None:
-        fields = {name: value for name, value in line.items() if name not in {"n", "t", "event"}}
+    def _take(self, recorded: RecordedEvent) -> None:
+        line = recorded.line()
+        number, time, name = (line.pop(key) for key in ("n", "t", "event"))
         with self._changed:
-            self._events.append(Event(line["n"], line["t"], line["event"], fields))
+            self._events.append(Event(number, time, name, line))
             self._changed.notify_all()
 
     def _work(self) -> None:
         try:
             with scope():
-                run, task, setting = self._ready()
-                setting = replace(
-                    setting,
-                    watchers=(*setting.watchers, self._take),
+                config = self._ready()
+                config = replace(
+                    config,
+                    watchers=(*config.watchers, self._take),
                     stop=self._stop,
                     checkpointer=self._checkpointer,
                 )
-                with observed(setting, task, log.warning) as seen:
-                    self._result = self._go(run, task, seen)
+                with observed(config, log.warning) as seen:
+                    self._result = self._go(seen)
         except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
             self._error = error
         finally:
@@ -316,7 +317,7 @@ async def aresume(
 def check(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
     """Run the project's checks and judge them, as `kotef check` does; no model is asked and no file is edited.
 
-    Raises KotefError where nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
+    Raises KotefError if nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
     """
     asked = _options(check_options, {"root": root, **options})
     with scope():

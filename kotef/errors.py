@@ -129,7 +129,7 @@ class CheckError(KotefError):
 
 
 class NoChecksError(CheckError):
-    """Nothing can tell success from failure."""
+    """Nothing can distinguish success from failure."""
 
     def __init__(self, root: Path) -> None:
         hint = "name one with --check, or in .sdd/kotef.toml"

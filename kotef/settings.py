@@ -40,7 +40,7 @@ class Limits(BaseModel):
     max_tool_calls: int = Field(default=100, ge=1, le=100)
     """Tool calls of one visit of the coder, up to a closing summary."""
     continues: int = Field(default=2, ge=0, le=2)
-    """How often a visit goes on by itself from the summary that closes its tool budget, with as many calls again."""
+    """How often a visit continues by itself from the summary that closes its tool budget, with as many calls again."""
     context_window: int | None = Field(default=None, ge=512)
     """Tokens the coder's model reads at once; None: as its settings, its profile or its server says, else 32,768."""
     command_timeout: float = Field(default=600.0, gt=0)

@@ -75,7 +75,7 @@ class Task(BaseModel):
     """One or more sentences; the ticket's title and objective when only a ticket was named."""
     ticket: Ticket | None = None
     base: str = Field(default="", pattern="^([0-9a-f]{40,64})?$")
-    """The commit checked out when the run began; empty where there was none."""
+    """The commit checked out when the run began; empty if there was none."""
     branch: str = ""
     """The new branch on which verified work is committed; empty: none."""
     commit_hooks: bool = False
@@ -98,7 +98,7 @@ class Task(BaseModel):
     resumed_after: int = 0
     """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
     goes_on_from: int = 0
-    """The visit stopped by a cap of its own whose tree a person asked to go on from (`--continue`); 0: none."""
+    """The visit stopped by a cap of its own whose tree a person asked to continue from (`--continue`); 0: none."""
     accept_ambiguous: bool = False
     """Whether an edit may be kept although other passing edits disagree with it."""
     sandbox: Wanted = "auto"
@@ -176,7 +176,7 @@ class Contradiction(BaseModel):
     other: str = ""
     """The line, test or file that contradicts it; empty without one."""
     found: str = ""
-    """What code found to be so; empty where code cannot check it."""
+    """What code found to be so; empty if code cannot check it."""
 
     @property
     def words(self) -> str:
@@ -253,7 +253,7 @@ class Spent(BaseModel):
     estimated: bool = False
     """True when the endpoint reported no usage and the tokens were estimated from the text."""
     unpriced: bool = False
-    """True when a program was run that did not tell what it cost; `cost` lacks that."""
+    """True when a program was run that did not say what it cost; `cost` lacks that."""
 
     def plus(self, other: "Spent") -> "Spent":
         """Both together."""

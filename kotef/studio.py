@@ -7,6 +7,7 @@ locks and clocks can be neither typed into a form nor kept in a checkpoint.
 
 import asyncio
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any, Final, NotRequired
 
 from langgraph.graph import END, START, StateGraph
@@ -25,10 +26,10 @@ from kotef.runs.loop import RunLoop
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
-from kotef.runs.start import announce, open_run
+from kotef.runs.session import open_session
 from kotef.state import Task
 from kotef.telemetry import hide_secrets, observed, traced_by
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 LOOP: Final = build_graph()
 """Its state is kept by whoever keeps that of the graph around it."""
@@ -62,22 +63,20 @@ class StudioState(StudioInput, StudioOutput):
 async def open_(state: StudioInput) -> dict[str, Any]:
     """Begin a run: its directory and its task. Raises what `kotef run` would say."""
     with scope():
-        run, task, setting = await _ready(state)
-        with workspace_lock(setting.root, run.run_id):
-            run.create()
-            task = redactor().whole(task)
-            run.write_task(task)
-    return {"task": task, "run_id": run.run_id}
+        config = (await _ready(state)).redacted()
+        with workspace_lock(config.root, config.run.run_id):
+            config.run.create()
+            config.run.write_task(config.task)
+    return {"task": config.task, "run_id": config.run.run_id}
 
 
 async def work(state: StudioState) -> StudioOutput:
-    """Go through the loop to its end; a thread that goes on after a breakpoint comes back to the same run."""
+    """Go through the loop to its end; a thread that continues after a breakpoint comes back to the same run."""
     with scope():
-        _, _, setting = await _ready(state)
-        task = state["task"]
-        run = store.at(setting.root, task.run_id)
-        with workspace_lock(setting.root, run.run_id), observed(setting, task, warn) as seen:
-            result = await _follow(run, task, seen, LOOP)  # named here, for Studio to find it
+        config, task = await _ready(state), state["task"]
+        config = replace(config, run=store.at(config.root, task.run_id), task=task)
+        with workspace_lock(config.root, task.run_id), observed(config, warn) as seen:
+            result = await _follow(seen, LOOP)  # named here, for Studio to find it
     return {
         "run_id": result.run_id,
         "outcome": result.outcome,
@@ -88,23 +87,15 @@ async def work(state: StudioState) -> StudioOutput:
     }
 
 
-async def _follow(run: store.RunDir, task: Task, setting: RunConfig, graph: Graph) -> Result:
-    known = run.events.exists()
-    opened = open_run(run, task, setting, resumed=True)  # the baseline is the first node's, where it can be watched
-    if known:
-        level = setting.confined
-        opened.emit("run_resumed", run=run.run_id, outcome=None, sandbox=level.level, network=level.sandbox.network)
-    else:
-        announce(opened)
-    try:
-        return await RunLoop(opened).follow(graph)
-    finally:
-        opened.shop.leave()
-        if opened.shop.history is not None:
-            opened.shop.history.close()
+async def _follow(config: RunConfig, graph: Graph) -> Result:
+    known = config.run.events.exists()
+    # the baseline is the first node's, where it can be watched
+    async with open_session(config, begin=False) as session:
+        session.announce(resumed=known)
+        return await RunLoop(session).follow(graph)
 
 
-async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, RunConfig]:
+async def _ready(state: StudioInput) -> RunConfig:
     """In a thread, where an endpoint may be asked for its models; the secrets it finds are known here, too."""
     checks = [f"--check={check}" for check in state.get("checks", ())]
     ticket = [f"--ticket={named}"] if (named := state.get("ticket")) else []

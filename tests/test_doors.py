@@ -6,6 +6,7 @@ The tests of a package may: they stand in the folder of `tests/` that has its na
 import ast
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ CLOSED: tuple[str, ...] = (
     "shell",
     "telemetry",
     "web",
+    "workspace",
 )
 """The packages that are closed."""
 
@@ -45,6 +47,7 @@ WHITE_BOX: dict[str, str] = {
     "tests/loop/test_replay.py": PART,
     "tests/loop/test_report_runs.py": PART,
     "tests/loop/test_telemetry.py": PART,
+    "tests/sandbox/test_process.py": "asks which processes are left",
     "tests/support/isolation.py": "takes the plugins of this machine out of the environment of every check",
     "tests/support/mending.py": "is the scaffold of `tests/fixers/` and `tests/repair/`",
     "tests/test_studio.py": BROKEN,
@@ -55,18 +58,24 @@ MOST_LINES = 30
 """Of a README: what it does, what it needs, what it promises, where to start."""
 
 
-def _trees() -> Iterator[tuple[str, ast.Module]]:
+Import = tuple[int, str, str]
+"""Line, module and name; the name is empty for `import module`."""
+
+
+@cache
+def _imports_of_files() -> dict[str, tuple[Import, ...]]:
+    """The imports of every file that has some of ours, read once."""
+    found = {}
     for folder in ("kotef", "tests", "benchmarks"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            if not path.is_relative_to(ROOT / "tests" / "support" / "worlds"):
-                yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8"))
+            text = path.read_text("utf-8")
+            if "import" in text and "kotef" in text and not path.is_relative_to(ROOT / "tests" / "support" / "worlds"):
+                own = (each for each in _imports(ast.parse(text)) if each[1].startswith("kotef"))
+                found[path.relative_to(ROOT).as_posix()] = tuple(own)
+    return found
 
 
-TREES = dict(_trees()) if CLOSED else {}
-
-
-def _imports(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
-    """Line, module and name of each import; the name is empty for `import module`."""
+def _imports(tree: ast.AST) -> Iterator[Import]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -74,6 +83,11 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, ""
+
+
+@cache
+def _door(package: str) -> ast.Module:
+    return ast.parse((PACKAGE / package / "__init__.py").read_text("utf-8"))
 
 
 def _is_inside(file: str, package: str) -> bool:
@@ -85,6 +99,7 @@ def _is_behind(module: str, name: str, package: str) -> bool:
     return module.startswith(f"{door}.") or (module == door and name not in _exports(package))
 
 
+@cache
 def _exports(package: str) -> list[str]:
     return list(importlib.import_module(f"kotef.{package}").__all__)
 
@@ -93,9 +108,9 @@ def _exports(package: str) -> list[str]:
 def test_nobody_imports_past_the_door(package: str) -> None:
     found = [
         f"{file}:{line}: {module} {name}"
-        for file, tree in TREES.items()
+        for file, imports in _imports_of_files().items()
         if not _is_inside(file, package) and file not in WHITE_BOX
-        for line, module, name in _imports(tree)
+        for line, module, name in imports
         if _is_behind(module, name, package)
     ]
     assert not found, "\n".join([f"import it from kotef.{package}, or export it there:", *found])
@@ -106,9 +121,9 @@ def test_what_a_door_exports_is_used_outside(package: str) -> None:
     """A name that nobody asks for is none of the door's."""
     asked = {
         name
-        for file, tree in TREES.items()
+        for file, imports in _imports_of_files().items()
         if not _is_inside(file, package) and file.startswith(("kotef/", "benchmarks/"))
-        for _, module, name in _imports(tree)
+        for _, module, name in imports
         if module == f"kotef.{package}"
     }
     assert {*_exports(package)} <= asked
@@ -116,7 +131,7 @@ def test_what_a_door_exports_is_used_outside(package: str) -> None:
 
 @pytest.mark.parametrize("package", CLOSED)
 def test_type_checkers_and_programs_see_the_same_exports(package: str) -> None:
-    tree = TREES[f"kotef/{package}/__init__.py"]
+    tree = _door(package)
     typed = {
         name: module.removeprefix(f"kotef.{package}.")
         for node in tree.body
@@ -141,7 +156,7 @@ def test_an_export_does_not_share_its_name_with_a_module(package: str) -> None:
 
 @pytest.mark.parametrize("package", CLOSED)
 def test_opening_a_door_imports_nothing_behind_it(package: str) -> None:
-    tree = TREES[f"kotef/{package}/__init__.py"]
+    tree = _door(package)
     top = {name for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import) for _, name, _ in _imports(node)}
     assert top == {"typing", "kotef.lazy_exports"}
 
@@ -158,9 +173,9 @@ def test_every_exception_is_in_use() -> None:
     behind = {
         file
         for package in CLOSED
-        for file, tree in TREES.items()
+        for file, imports in _imports_of_files().items()
         if not _is_inside(file, package)
-        for _, module, name in _imports(tree)
+        for _, module, name in imports
         if _is_behind(module, name, package)
     }
     assert behind == {*WHITE_BOX}

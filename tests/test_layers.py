@@ -16,7 +16,7 @@ LAYERS = [
     "failures",
     "integrity",
     "checks",
-    "settings sdd importers context",
+    "settings sdd importers context events",
     "state",
     "tools models mcp_client web",
     "deps coders middleware",

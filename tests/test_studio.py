@@ -15,7 +15,7 @@ from support.otlp import Collector
 
 from kotef.errors import BusyError, UsageError
 from kotef.telemetry import langsmith
-from kotef.workspace.lock import holder_of, workspace_lock
+from kotef.workspace import holder_of, workspace_lock
 
 ROOT = Path(__file__).parent.parent
 

@@ -39,7 +39,7 @@ def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
 
 
 def admission_of(command: str, exit_code: int | None, output: str) -> Admitted | None:
-    """The line of an output that tells of a failure although the command exited 0; None if there is none.
+    """The line of an output that reports a failure although the command exited 0; None if there is none.
 
     Only commands that may start several programs are asked, or that hide a status, as wrappers, pipes and `;` do: one
     runner or linter started alone is believed, and what it prints on the way may be words of its tests.

@@ -34,7 +34,7 @@ _IN_AN_ENVIRONMENT: Final = re.compile(
     r'(?:PATH="[^"]*" )|'
     r"(?:(?:uv|poetry|pdm|hatch|pipenv|rye|pixi) run (?:--\S+ )*)|(?:\S*/)?python[\d.]* -m |(?:\S*/)?bin/|npx "
 )
-"""What stands in front of a tool to find it; no part of a name."""
+"""What is in front of a tool to find it; no part of a name."""
 
 
 def collect_checks(
@@ -158,7 +158,7 @@ def _name(command: str) -> str:
 
 
 def _clean(name: str) -> str:
-    """Only what may stand in a file name, for logs are named after checks."""
+    """Only what may be in a file name, for logs are named after checks."""
     return re.sub(r"[^\w. +-]+", "-", name)[:MAX_NAME].strip(" -.")
 
 

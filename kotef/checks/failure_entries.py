@@ -20,7 +20,7 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
     """The verification as entries of the failure history: none when it passed, else at least one.
 
     One per check that is not satisfied; one named `verdict` when the checks alone do not explain the verdict; one named
-    `put_back` when something had to be put back. The first tells how what fails compares with the attempt before.
+    `put_back` when something had to be put back. The first says how what fails compares with the attempt before.
     """
     if verification.passed:
         return []

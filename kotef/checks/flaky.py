@@ -38,7 +38,7 @@ async def flaky_among(
     """Which of the tests pass when they are run again without all others, in at least one of `times` runs.
 
     They are run together in one command: what they do to each other cannot be distinguished from a failure of their
-    own. None where the command takes no ids, see `alone`.
+    own. None if the command takes no ids, see `alone`.
     """
     flaky: list[str] = []
     for number in range(1, times + 1):

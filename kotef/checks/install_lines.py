@@ -53,7 +53,7 @@ def words_after_assignments(command: str) -> list[str]:
 
 
 def install_line(program: str, command: str, root: Path, *, module: str = "") -> str:
-    """The command that brings `program`, or the `module` it is given; empty where only its own manual could say."""
+    """The command that brings `program`, or the `module` it is given; empty if only its own manual could say."""
     wanted = module or Path(program).name
     if set(unwrap(command).tools) & NODE and program not in NODE:
         return node.making(root)

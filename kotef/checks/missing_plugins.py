@@ -1,6 +1,6 @@
 """Plug-ins that a runner's configuration requires but that are not installed.
 
-pytest tells its version whatever its configuration says, so that it is asked again in a way that reads all of it.
+pytest prints its version whatever its configuration says, so that it is asked again in a way that reads all of it.
 """
 
 import re
@@ -34,7 +34,7 @@ class Missing(NamedTuple):
 
     why: str
     distribution: str
-    """What pip would install; empty where only the project's own manual could say."""
+    """What pip would install; empty if only the project's own manual could say."""
 
 
 def configuration_question(words: Sequence[str], root: Path) -> str:
@@ -46,7 +46,7 @@ def configuration_question(words: Sequence[str], root: Path) -> str:
 
 
 def missing_of(output: str, root: Path) -> Missing | None:
-    """Which plug-in pytest lacks by its own words; None where it lacks none, or fails for another reason."""
+    """Which plug-in pytest lacks by its own words; None if it lacks none, or fails for another reason."""
     if match := _UNKNOWN.search(output):
         options = [word for word in match["options"].split() if word.startswith("-")]
         if not options:
@@ -76,7 +76,7 @@ def _of(option: str, root: Path) -> str:
 
 
 def _listed(name: str, root: Path) -> str:
-    """The distribution of that name, as a file of the project spells it; empty where none does."""
+    """The distribution of that name, as a file of the project spells it; empty if none does."""
     wanted = name.replace("_", "-").lower()
     named = (found for file in _LISTS for found in _PLUGIN.findall(readable_text(root, file)))
     return next((each for each in named if each.replace("_", "-").lower() == wanted), "")

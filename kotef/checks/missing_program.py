@@ -23,7 +23,7 @@ _INSTALLED: Final = re.compile(r"(?:\./)?(?:\.venv|venv|env|\.tox|\.nox|node_mod
 
 
 def missing_program(root: Path, command: str, *, path: str | None = None, besides: Sequence[str] = ()) -> str:
-    """The first program in it that is nowhere to be found; empty when all are, or where only a shell could tell.
+    """The first program in it that is nowhere to be found; empty when all are, or where only a shell could know.
 
     `path` is PATH, as in the environment of kotef itself where it is None; `besides` are folders of the workspace that
     are searched too.

@@ -53,13 +53,13 @@ _MOST_SETTINGS: Final = 64 * 1024
 _MOST_PATHS: Final = 200
 """Paths of an output that are looked up."""
 _HEAD: Final = 160
-"""Characters of a summary's first line that stand before the way out."""
+"""Characters of a summary's first line that are before the way out."""
 
 
 class _Obstruction(NamedTuple):
     text: str
     in_summary: bool
-    """Whether a model may read it: not what tells which files a person has outside the workspace."""
+    """Whether a model may read it: not what shows which files a person has outside the workspace."""
     detail: str = ""
     """The detail of the failure that it explains; empty: it explains no more than a part."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kotef.errors import SpecError
 from kotef.files import read_inside, read_within
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 
 def text_of(root: Path, name: str) -> str:
@@ -21,7 +21,7 @@ def text_of(root: Path, name: str) -> str:
     path = root / name
     read = read_within if name.startswith(".sdd/") else read_inside
     try:
-        return read(root, name, largest=LARGEST).decode("utf-8-sig")
+        return read(root, name, largest=LARGEST_FILE).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except UnicodeDecodeError as error:
@@ -31,7 +31,7 @@ def text_of(root: Path, name: str) -> str:
 
 
 def readable_text(root: Path, name: str) -> str:
-    """The same of a file that kotef only takes hints from; empty where it cannot be read, for whatever reason."""
+    """The same of a file that kotef only takes hints from; empty if it cannot be read, for whatever reason."""
     try:
         return text_of(root, name)
     except SpecError:

@@ -75,7 +75,7 @@ def xml_root(xml: bytes) -> "Element | None":
 
 
 def counted_tests(tests: Mapping[str, TestStatus]) -> dict[str, TestStatus]:
-    """The tests that their runner counts: not those inside of a program that is one test of a harness itself.
+    """The tests that their runner counts: not those inside a program that is one test of a harness itself.
 
     Tests in a file that could not be run as a whole are counted: of these the file is not a test.
     """
@@ -92,7 +92,7 @@ def executed(tests: Mapping[str, TestStatus]) -> int:
 def _test_id(file: str, classname: str, name: str) -> str:
     """The id as pytest writes it.
 
-    Where file and class name differ, the class name tells the module: an inherited test is reported with the file it
+    Where file and class name differ, the class name gives the module: an inherited test is reported with the file it
     was written in.
     """
     module = file.removesuffix(".py").replace("/", ".").replace("\\", ".")

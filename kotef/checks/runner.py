@@ -81,7 +81,7 @@ async def run_check(
 
 
 def reconsidered(result: CommandResult, root: Path) -> CommandResult:
-    """The same command, its output and report read once more, by the rules of now; `root` is where it was run."""
+    """The same command, its output and report read again, by the rules of now; `root` is where it was run."""
     done = Completed(
         command=result.command,
         exit_code=result.exit_code,
@@ -131,7 +131,7 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
     evidence = reading.evidence if reading else _without_ids(counts, own_words=own_words)
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
-    if red and kind in {"unknown", "lint_failure"}:  # the runner tells of tests, whatever its words look like
+    if red and kind in {"unknown", "lint_failure"}:  # the runner reports tests, whatever its words look like
         kind, detail = "test_failure", "failed"
         mark = fingerprint(kind, detail, red)
     if kind is None and done.exit_code != 0:  # a check that is a search: its answer is no
@@ -170,7 +170,7 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
 
 
 def _executed(done: Completed, tests: Mapping[str, TestStatus] | None, counts: SummaryCounts | None) -> int | None:
-    """How many tests ran, by the best evidence there is; None where that is not known."""
+    """How many tests ran, by the best evidence there is; None if that is not known."""
     if tests is not None:
         return executed(tests)
     if counts is not None:

@@ -211,9 +211,9 @@ class _Session(NamedTuple):
 
 
 def console_counts(output: str) -> SummaryCounts | None:
-    """The counts of the runner whose closing line stands last in the output; None when no known one is there.
+    """The counts of the runner whose closing line is last in the output; None when no known one is there.
 
-    Linear: of a long output the beginning and the end are read. `go test` without `-v` tells packages, not tests; each
+    Linear: of a long output the beginning and the end are read. `go test` without `-v` gives packages, not tests; each
     package that ran tests counts as one.
     """
     lines = plain_lines(output)
@@ -234,13 +234,13 @@ class Closings:
         """Who has a closing line; `tap` where the output is a whole stream of TAP."""
 
     def of(self, runner: str) -> tuple[SummaryCounts, ...]:
-        """What this runner counts: in its last run, then in all of its runs together; empty where it says nothing."""
+        """What this runner counts: in its last run, then in all of its runs together; empty if it says nothing."""
         own = [session for session in self._sessions if session.runner == runner]
         return (own[-1].counts, _total(own, runner)) if own else ()
 
 
 def tap_points(lines: Iterable[str]) -> SummaryCounts | None:
-    """How many tests TAP lists, subtests instead of the tests they are of; None where points are missing or none are.
+    """How many tests TAP lists, subtests instead of the tests they are of; None if points are missing or none are.
 
     Expected failures (`TODO`) count as passed.
     """

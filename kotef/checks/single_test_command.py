@@ -23,11 +23,11 @@ MAX_LINE: Final = 60_000
 
 
 def alone(command: str, tests: Sequence[str], *, exists: Callable[[str], bool]) -> str | None:
-    """The command line that runs only these tests; None where the command is not a plain run of one known runner.
+    """The command line that runs only these tests; None if the command is not a plain run of one known runner.
 
     `tests` are ids of the report, or names as the runner prints them; `exists` says whether a path of the
     workspace is there. Options stay, except for those that end a run early. Of a chain (`cmake --build build && ctest`)
-    what stands in front of the runner stays too. Behind make, tox or other operators no id can be given. A command that
+    what is in front of the runner stays too. Behind make, tox or other operators no id can be given. A command that
     was misread does not run, or runs other tests: its report tells, and nothing is concluded from it.
     """
     links = _links(command)

@@ -2,7 +2,7 @@
 
 The last resort, for programs without a closing line of a known runner. Weaker evidence: nothing says who printed it. A
 line counts only if it is made of counts and nothing else, if at least two of its numbers agree with each other, and if
-it tells of tests that passed or failed; whatever is doubtful counts nothing.
+it reports tests that passed or failed; whatever is doubtful counts nothing.
 """
 
 import re
@@ -47,7 +47,7 @@ _BLOCK: Final = 2
 
 
 class Summary(NamedTuple):
-    """What one summary counts; -1 where it does not tell."""
+    """What one summary counts; -1 where it does not say."""
 
     total: int = -1
     passed: int = -1
@@ -79,7 +79,7 @@ class Summary(NamedTuple):
 
 
 def summary_counts(output: str) -> SummaryCounts | None:
-    """What the summaries of an output count together, else its numbered or marked lines; None where nothing is sure."""
+    """What the summaries of an output count together, else its numbered or marked lines; None if nothing is sure."""
     lines = plain_lines(output)
     whole = totalled(summaries(lines))
     if whole is None:
@@ -231,7 +231,7 @@ _MARKED_RED: Final = re.compile(r"not ok\b.*|\[? ?FAIL(?:ED)? ?\]?[: -]+\S.*|\S.
 
 
 def _numbered(lines: Iterable[str]) -> int:
-    """How many lines `ok 1`, `ok 2`, … there are; 0 where the row has a gap, or one is `not ok`."""
+    """How many lines `ok 1`, `ok 2`, … there are; 0 if the row has a gap, or one is `not ok`."""
     if any(_MARKED_RED.fullmatch(line.strip()) for line in lines):
         return 0
     numbers = [int(match[1]) for line in lines if (match := _NUMBERED.fullmatch(line.strip()))]
@@ -239,7 +239,7 @@ def _numbered(lines: Iterable[str]) -> int:
 
 
 def _marked(lines: Iterable[str]) -> int:
-    """How many lines say PASS of a name; 0 where there is one alone, or one says FAIL."""
+    """How many lines say PASS of a name; 0 if there is one alone, or one says FAIL."""
     stripped = [line.strip() for line in lines]
     if any(map(_MARKED_RED.fullmatch, stripped)):
         return 0

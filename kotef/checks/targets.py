@@ -57,7 +57,7 @@ def _in_full(text: str, ids: Iterable[str]) -> tuple[set[str], str]:
 
 
 def _names_function(text: str, test: str) -> bool:
-    """Whether the last part of the id stands in the text as a word of its own; a plain English word names nothing."""
+    """Whether the last part of the id is in the text as a word of its own; a plain English word names nothing."""
     name = _without_parameters(test).rsplit("::", 1)[-1]
     if not _names_a_test(test) or name not in text:
         return False
@@ -72,7 +72,7 @@ def _names_a_test(test: str) -> bool:
 
 
 def _names_file(text: str, file: str) -> bool:
-    """Whether the path, or the file's bare name, stands in the text, and not as the first part of an id."""
+    """Whether the path, or the file's bare name, is in the text, and not as the first part of an id."""
     base = file.rsplit("/", 1)[-1]
     return (
         "." in base

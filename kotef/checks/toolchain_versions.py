@@ -36,7 +36,7 @@ class Toolchain(NamedTuple):
     title: str
     program: str
     question: str
-    """What makes the program tell its version."""
+    """What makes the program print its version."""
     parts: int
     """How many numbers of a version have to agree."""
 
@@ -84,7 +84,7 @@ def wanted_versions(root: Path) -> tuple[RequestedVersion, ...]:
 
 
 def node_folder(root: Path) -> Path | None:
-    """The folder with the Node that the repository asks for, of a version manager; None where none has it."""
+    """The folder with the Node that the repository asks for, of a version manager; None if none has it."""
     wanted = next((each for each in wanted_versions(root) if each.tool == "node"), None)
     numbers = _numbers(_resolved(wanted.version)) if wanted else ()
     if not numbers:
@@ -138,7 +138,7 @@ def _of_managers(root: Path) -> Iterator[RequestedVersion]:
 
 
 def _table(text: str) -> dict[str, Any]:
-    """A TOML file that is only a hint: empty where it cannot be read."""
+    """A TOML file that is only a hint: empty if it cannot be read."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -213,7 +213,7 @@ def sentence_of(wanted: RequestedVersion, running: str) -> str:
 
 
 def questions(root: Path, env: Mapping[str, str]) -> Iterator[tuple[RequestedVersion, str]]:
-    """Each version asked for, with the command line that tells which one runs; none for programs that are not there."""
+    """Each version asked for, with the command line that shows which one runs; none for programs that are not there."""
     for wanted in wanted_versions(root):
         tool = TOOLCHAINS[wanted.tool]
         folder = node_folder(root) if wanted.tool == "node" else None

@@ -38,13 +38,13 @@ _VERSION: Final[dict[str, str]] = {
     "java": "-version",
     "bazel": "version",
 }
-"""Programs that tell their version by another word than `--version`."""
+"""Programs that print their version by another word than `--version`."""
 _WITHOUT_CONFIGURATION: Final[dict[str, tuple[str, ...]]] = {
     "pytest": ("-c", os.devnull, "--noconftest"),
     "py.test": ("-c", os.devnull, "--noconftest"),
     "flake8": ("--isolated",),
 }
-"""Programs that load the project's configuration before they tell their version, and how they are kept from it.
+"""Programs that load the project's configuration before they print their version, and how they are kept from it.
 
 A configuration or a conftest that is broken is for the check itself to show: the program is there.
 """
@@ -52,11 +52,11 @@ _RUN_WITHIN: Final = (
     *([tool, "run"] for tool in ("uv", "poetry", "pdm", "pipenv", "hatch", "pixi")),
     ["bundle", "exec"],
 )
-"""What stands in front of a program to run it in an environment."""
+"""What is in front of a program to run it in an environment."""
 _SUBCOMMANDS: Final = frozenset({"cargo clippy", "cargo nextest"})
 """Programs of their own behind one that may be there without them."""
 _NOT_STARTED: Final = frozenset({"./gradlew", "./mvnw", "gradlew", "mvnw"})
-"""Wrappers that download before they tell a version: only what they need is looked for."""
+"""Wrappers that download before they print a version: only what they need is looked for."""
 _STANDARD: Final = frozenset({"unittest", "doctest", "compileall", "py_compile"})
 """Modules of Python itself."""
 _ERROR: Final = re.compile(r"\W*(?:error|fatal|err!)\b", re.IGNORECASE)
@@ -90,11 +90,11 @@ class Trial(NamedTuple):
     check: Check
     starts: bool
     version: str = ""
-    """What the program says of itself: `pytest 8.3.4`; empty where it was not asked."""
+    """What the program says of itself: `pytest 8.3.4`; empty if it was not asked."""
     why: str = ""
     """Why it does not start; empty when it does."""
     install: str = ""
-    """The command that helps; empty where none is known."""
+    """The command that helps; empty if none is known."""
 
     @property
     def sentence(self) -> str:
@@ -233,7 +233,7 @@ def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tu
 def _behind(command: str, root: Path) -> Iterator[str]:
     """The plain lines a make or just target or a package script begins with, and those behind these.
 
-    What only a shell could tell is left out.
+    What only a shell could know is left out.
     """
 
     def read(path: str) -> str | None:
@@ -266,7 +266,7 @@ def _build_folder(command: str, root: Path) -> tuple[str, str] | None:
 
 
 def _probe(check: Check, root: Path) -> str:
-    """The command line that starts the check's program without doing its work; empty where none is known."""
+    """The command line that starts the check's program without doing its work; empty if none is known."""
     words = words_after_assignments(check.command)
     if words[:2] in _RUN_WITHIN:
         inner = words[2:]
@@ -281,7 +281,7 @@ def _probe(check: Check, root: Path) -> str:
 
 
 def _asking(words: list[str], root: Path) -> list[str]:
-    """The words that make a program tell its version."""
+    """The words that make a program print its version."""
     program = words[0]
     if program in _NOT_STARTED or Path(program).name in {"sh", "bash"} or program.startswith("./"):
         return []

@@ -60,14 +60,14 @@ class CommandResult(BaseModel):
     """Wall-clock seconds (`time.monotonic`), start of the interpreter included."""
     timed_out: bool = False
     tests_executed: int | None = None
-    """Tests that really ran (skipped and deselected ones did not); None when the command tells no count."""
+    """Tests that really ran (skipped and deselected ones did not); None when the command reports no count."""
     tests: dict[str, TestStatus] | None = None
     """Status of each test id from the runner's own report or its verbose lines, see `evidence`; None without
     either. Never empty by accident: an empty dict is a report that lists no test."""
     failing: tuple[str, ...] = ()
     """Names of failing tests, from the report or, without one, read from the output (heuristic then); at most 20."""
     failed: int | None = None
-    """How many tests failed, all of them: by the report, else by the runner's own count; None when neither tells."""
+    """How many tests failed, all of them: by the report, else by the runner's own count; None when neither says so."""
     flaky: tuple[str, ...] = ()
     """Of the failing tests, those that passed when they were run again alone; the caller who did so fills it in."""
     partial: bool = False

@@ -354,7 +354,7 @@ def _red_problems(verdicts: Iterable[CheckVerdict], open_targets: Sequence[str])
 
 
 def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may_go: bool) -> list[_Problem]:
-    """Checks that execute fewer tests than before the run, or do not tell any more.
+    """Checks that execute fewer tests than before the run, or do not say any more.
 
     Where tests may be removed, ids tell which are gone; a bare count could not, and says nothing.
     """

@@ -46,13 +46,13 @@ class CheckVerdict(BaseModel):
     Whether anything else broke is not known."""
     evidence: Evidence = "exit"
     executed: int | None = None
-    """Tests that really ran; None when the command tells no count."""
+    """Tests that really ran; None when the command reports no count."""
     red: tuple[str, ...] = Field(default=(), max_length=MAX_RED)
     """Keys of the failing tests, the newly failing first."""
     failing: tuple[str, ...] = ()
     """Names of failing tests to show, also where no report gives keys; see `CommandResult.failing`."""
     failed: int | None = None
-    """How many failed, all of them; None when nothing tells."""
+    """How many failed, all of them; None when nothing says so."""
     log: str | None = None
 
 
@@ -105,7 +105,7 @@ class Verification(BaseModel):
     """New tests that pass now and there as well, so that they prove nothing; None: they were not tried there."""
     put_back: tuple[str, ...] = ()
     """Protected files, tables of shared ones (`pyproject.toml [tool.pytest.ini_options]`), and new files that were set
-    aside while the tests of the baseline were judged once more."""
+    aside while the tests of the baseline were judged again."""
     left: tuple[str, ...] = ()
     """Protected files that someone else changed: not put back, so nothing judged with them is trusted."""
     wrote: tuple[str, ...] = ()

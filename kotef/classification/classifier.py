@@ -120,7 +120,7 @@ def _diagnosis(finding: OutputFinding) -> Diagnosis:
 
 
 def told(run: Run) -> OutputFinding | None:
-    """The exit status is not known: a failure is what a tool tells of and no later closing line takes back."""
+    """The exit status is not known: a failure is what a tool says about and no later closing line takes back."""
     failed, passed = first_hit(FAILED, run.output), first_hit(PASSED, run.output)
     if passed is not None and (failed is None or last_line(passed, run.output) > last_line(failed, run.output)):
         return None

@@ -78,7 +78,7 @@ AROUND: Final = re.compile(
 )
 """Headlines of esbuild, deno, rolldown, oxlint and biome, gfortran."""
 UNDER: Final = re.compile(r"SC\d{4} .*|^(?:Fatal )?(?:Error|Warning): .*")
-"""What stands under a place: ShellCheck's rules, OCaml's error."""
+"""What is under a place: ShellCheck's rules, OCaml's error."""
 RULER: Final = re.compile(r"\s*[━─=]{3,}$")
 
 WEAK: Final = re.compile(r"(?:\[?(?:warning|warn|info|note|hint|help|remark|style)\b|W\d|⚠)", re.IGNORECASE)
@@ -182,7 +182,7 @@ def _message(at: MessageAt, lines: Sequence[str], index: int) -> str:
 
 
 def _above(lines: Sequence[str], index: int) -> str:
-    """The headline of a complaint whose place stands below it, in rustc's, ruff's and Bandit's manner."""
+    """The headline of a complaint whose place is below it, in rustc's, ruff's and Bandit's manner."""
     for above in range(index - 1, max(-1, index - 6), -1):
         line = lines[above].strip()
         if RUST_HEAD.match(line) or RUFF_HEAD.match(line) or line.startswith(">> Issue: "):
@@ -191,7 +191,7 @@ def _above(lines: Sequence[str], index: int) -> str:
 
 
 def _nested(lines: Sequence[str], index: int, found: Sequence[Diagnostic]) -> Diagnostic | None:
-    """A complaint that stands under the name of its file; the blank line between two files ends neither."""
+    """A complaint that is under the name of its file; the blank line between two files ends neither."""
     match = NESTED.match(lines[index])
     if not match:
         return None

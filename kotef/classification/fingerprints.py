@@ -9,7 +9,7 @@ from typing import Final
 
 MAX_ESSENCE: Final = 200
 
-# Each row: what varies between two runs of the same failure, and what stands in its place. Order matters:
+# Each row: what varies between two runs of the same failure, and what is in its place. Order matters:
 # longer shapes first. Every pattern is linear: bounded repeats or possessive ones, no nested quantifier.
 VARYING: Final[tuple[tuple[str, str], ...]] = (
     # times of day and dates, ISO 8601 and log styles

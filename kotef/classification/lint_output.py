@@ -57,7 +57,7 @@ ABOUT_CODE: Final = frozenset({"lint", "types", "format", "build"})
 def remarked_on_code(run: Run) -> OutputFinding | None:
     """Remarks with a place, in a form that no other reader knows, of a tool whose job is to look at code.
 
-    A list of lines that only name a line or a column tells of such a tool too.
+    A list of lines that only name a line or a column reports such a tool too.
     """
     found = _remarked(run) if run.asked.role in ABOUT_CODE else None
     return found or (positioned(run) if listed(run.output) else None)

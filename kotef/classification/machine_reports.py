@@ -113,7 +113,7 @@ BAD: Final = frozenset({"failed", "failure", "error", "broken", "fail", "timedOu
 
 
 def _from_json(document: Any) -> Report:
-    """Walk the document; a path further up holds for what stands below it."""
+    """Walk the document; a path further up holds for what is below it."""
     tests: dict[str, FailingTest] = {}
     found: dict[Diagnostic, None] = {}
     started: dict[Any, str] = {}
@@ -325,7 +325,7 @@ def _from_results(text: str) -> Report:
 
 
 def _case(case: _Attributes, why: _Attributes, below: str, suite: str) -> FailingTest:
-    """A `<testcase>` with a `<failure>`: the message, else what stands in it; a suite may be a file."""
+    """A `<testcase>` with a `<failure>`: the message, else what is in it; a suite may be a file."""
     block = plain_lines(below)
     name = f"{case['classname']}.{case['name']}" if case["classname"] else case["name"]
     error = why["message"].strip().partition("\n")[0] or error_of(block)

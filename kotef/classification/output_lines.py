@@ -6,7 +6,7 @@ from typing import Final
 
 HEAD: Final = 64 * 1024
 TAIL: Final = 192 * 1024
-"""Characters of each stream that are read: usage and start-up errors stand first, verdicts last."""
+"""Characters of each stream that are read: usage and start-up errors are first, verdicts last."""
 MAX_LINES: Final = 6000
 """Lines of both streams together, a third of them from the front."""
 MAX_LINE: Final = 1000

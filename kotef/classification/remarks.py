@@ -48,7 +48,7 @@ HEADLINE: Final = re.compile(r"\s*(?:[×✖✗xX!⚠•*-]+\s)?(?i:\[?(?:error|w
 
 
 def remarks_of(output: Output, *, about_code: bool = False) -> list[Diagnostic]:
-    """Every remark with its place, errors first; empty for output that only tells of stacks and logs.
+    """Every remark with its place, errors first; empty for output that only reports stacks and logs.
 
     `about_code`: the command looks at code, so that a line `at PATH:LINE` is its way to name a place.
     """
@@ -79,7 +79,7 @@ def _remark(lines: Sequence[str], at: int, line: str) -> Diagnostic | None:
 
 
 def _near(lines: Sequence[str], at: int) -> str:
-    """The headline above a place that stands alone, else the line below it."""
+    """The headline above a place that is alone, else the line below it."""
     for above in range(at - 1, max(-1, at - 4), -1):
         if HEADLINE.match(lines[above]) and len(lines[above].strip()) > len("error:"):
             return lines[above].strip()
@@ -96,7 +96,7 @@ def plainly(output: Output) -> bool:
 
 
 def mostly(found: Sequence[Diagnostic], output: Output) -> bool:
-    """Whether two thirds of what stands at the left margin are such remarks: a list of them, not a mention."""
+    """Whether two thirds of what is at the left margin are such remarks: a list of them, not a mention."""
     margin = sum(1 for line in output.lines if line and not line[0].isspace())
     return 3 * len(found) >= 2 * margin
 

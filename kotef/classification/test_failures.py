@@ -28,7 +28,7 @@ SEPARATOR: Final = re.compile(r"[-=_~*#⎯─―✀ ]*$")
 
 @dataclass(frozen=True, slots=True)
 class FailingTest:
-    """One failing test as the output tells it; `error` and `places` may be empty."""
+    """One failing test as the output reports it; `error` and `places` may be empty."""
 
     name: str
     error: str
@@ -37,9 +37,9 @@ class FailingTest:
 
 
 def failing_tests(output: Output) -> list[FailingTest]:
-    """Failing tests in the order in which the runner tells about them, each once, with all that was said about it.
+    """Failing tests in the order in which the runner reports them, each once, with all that was said about it.
 
-    pytest tells about failed fixtures first, in a section of their own; here they come last, as in its summary.
+    pytest reports failed fixtures first, in a section of their own; here they come last, as in its summary.
     """
     headers = [header for header in HEADERS if header.needs in output.text and header.hint in output.text]
     marks = _marks(output, headers)
@@ -76,7 +76,7 @@ def _marks(output: Output, headers: Sequence[Header]) -> list[Mark]:
 
 
 def _told(lines: Sequence[str], marks: Sequence[Mark], position: int) -> FailingTest:
-    """What the lines around a header tell about its test."""
+    """What the lines around a header say about its test."""
     at, header, name, said = marks[position]
     if header.runner in {"mocha", "busted", "jasmine"}:
         name, at = _whole_title(lines, name, at)
@@ -97,9 +97,9 @@ def _told(lines: Sequence[str], marks: Sequence[Mark], position: int) -> Failing
 
 
 PROSE: Final = frozenset({"tap", "node", "vitest", "pytest", "go"})
-"""Runners whose sections hold source, output and nested tests: their first line tells nothing."""
+"""Runners whose sections hold source, output and nested tests: their first line says nothing."""
 WEAK_REASON: Final = re.compile(r"(?:\*\*\*)?(?:Failed|FAIL|Exception)\b|Dubious|$")
-"""A reason in a header that says less than what stands below it."""
+"""A reason in a header that says less than what is below it."""
 
 
 def _whole_title(lines: Sequence[str], name: str, index: int) -> tuple[str, int]:
@@ -242,7 +242,7 @@ def _last_of_traceback(block: Sequence[str]) -> str:
 
 
 def _merged(found: list[FailingTest]) -> list[FailingTest]:
-    """One entry per test: a section and a summary line that name the same test tell about it together.
+    """One entry per test: a section and a summary line that name the same test report it together.
 
     The longest name wins (pytest's node id over the section's `TestX.test_y`), and the first error and places.
     """

@@ -15,10 +15,10 @@ class Header(NamedTuple):
     hint: str
     """A literal of the line itself."""
     pattern: str
-    """Matched at the start of the line; group `test` is the name, `error` the reason if it stands there too."""
+    """Matched at the start of the line; group `test` is the name, `error` the reason if it is there too."""
     source: str
     below: Below = "why"
-    """What stands below it, down to the next header: the reason; nothing, in a list; or the reason stands above."""
+    """What is below it, down to the next header: the reason; nothing, in a list; or the reason is above."""
     only_if: str = ""
     """Some runners announce every test: a pattern, `{test}` for the name, found in the output if this one failed."""
 

@@ -69,7 +69,7 @@ def _explained(run: Run, test: FailingTest, hit: Hit) -> FailingTest:
 
 
 def _below_heading(lines: Sequence[str], package: str) -> str:
-    """What go says of a package that it could not set up, where that names no line: it stands below `# package`.
+    """What go says of a package that it could not set up, where that names no line: it is below `# package`.
 
     Of a chain of imports, which is indented, the last line says what is wrong.
     """

@@ -55,14 +55,14 @@ CRASHES: Final = (
     ("make", "Bus error", r".*?(Bus error.*)", "here"),
     ("cargo", "(signal: ", r".*?(\(signal: .*)", "here"),
 )  # fmt: skip
-"""Read top to bottom; Python's tracebacks are read before, because their error stands at the end."""
+"""Read top to bottom; Python's tracebacks are read before, because their error is at the end."""
 
 NODE_STACK: Final = re.compile(r"\s+(?:at|❯) .*(?:\(|:\d+|native)")
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """An uncaught exception, panic or fatal signal as the output tells it."""
+    """An uncaught exception, panic or fatal signal as the output reports it."""
 
     language: str
     error: str
@@ -80,7 +80,7 @@ def crash_of(output: Output) -> Crash | None:
 
 GROUP: Final = "Exception Group Traceback (most recent call last):"
 GROUPED: Final = re.compile(r"^[ \t]{0,80}[|+]+(?:-[-+ ]*\d* ?-*$)? ?")
-"""What stands in front of every line of an exception group, and the line between two of its exceptions."""
+"""What is in front of every line of an exception group, and the line between two of its exceptions."""
 
 
 def _group(lines: Sequence[str]) -> Crash | None:
@@ -102,7 +102,7 @@ BOX_END: Final = re.compile(r"[╰└+][─━-]{5,}[╯┘+]$")
 
 
 def _boxed(lines: Sequence[str]) -> Crash | None:
-    """The last traceback that a library drew a box around; its error stands below the box."""
+    """The last traceback that a library drew a box around; its error is below the box."""
     start = max((at for at, line in enumerate(lines) if "Traceback" in line and BOXED.match(line)), default=-1)
     end = next((at for at in range(start + 1, len(lines)) if BOX_END.match(lines[at])), None) if start >= 0 else None
     if end is None:
@@ -190,7 +190,7 @@ def _other(output: Output) -> Crash | None:
             error = match[1].strip()
             if language == "haskell value":
                 error = output.lines[index - 1].strip()
-            if language == "node value":  # `throw 5`: no Error, no stack; the value stands above
+            if language == "node value":  # `throw 5`: no Error, no stack; the value is above
                 error = f"Uncaught {output.lines[index - 1].strip()}"
             if language == "rust":
                 error = _rust_message(error, below)

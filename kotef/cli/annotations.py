@@ -23,7 +23,7 @@ def in_actions(env: Mapping[str, str] = os.environ) -> bool:
 
 
 def in_checkout(root: Path, env: Mapping[str, str] = os.environ) -> str:
-    """Where the workspace lies in the checkout, with a slash at the end; empty where it is the whole of it."""
+    """Where the workspace is in the checkout, with a slash at the end; empty if it is the whole of it."""
     top = env.get("GITHUB_WORKSPACE", "")
     try:
         place = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix() if top else "."

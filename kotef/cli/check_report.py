@@ -25,7 +25,8 @@ from kotef.runs.elapsed_time import keep_seconds
 from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection, InspectionRequest, inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import RepositorySettings, repository_of
-from kotef.runs.sandbox_setup import asked_of, sandbox_of
+from kotef.runs.run_settings import run_settings
+from kotef.runs.sandbox_setup import sandbox_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
 from kotef.sandbox import child_environment
@@ -95,13 +96,8 @@ def _question(
     )
     if not checks:
         raise NoChecksError(root)
-    asked = asked_of(
-        options["sandbox"],
-        network=options["network"],
-        reads=options["reads"],
-        config=config,
-        settings=repository.settings,
-    )
+    settings = run_settings(options, config, repository.settings)
+    asked, limits = settings.sandbox, settings.limits
     sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     environment = child_environment(os.environ, allow=repository.settings.passed)
     trial = tried(checks, root=root, env=environment, sandbox=sandbox)
@@ -114,14 +110,14 @@ def _question(
         sandbox=sandbox,
         against=options["against"],
         compare=options["compare"],
-        limits=Limits(reruns=options["reruns"], probes=options["probes"]),
+        limits=Limits(reruns=limits.reruns, probes=limits.probes),
     )
     return question, (*unconfined, *trial.notices)
 
 
 @contextmanager
 def _watching() -> Iterator[Callable[[str], None]]:
-    """Where a person watches, a line that tells which command is running; it is gone afterwards."""
+    """Where a person watches, a line that shows which command is running; it is gone afterwards."""
     screen = console(stderr=True)
     if not is_live(screen):
         yield lambda _: None
@@ -192,7 +188,7 @@ def _probed(found: Inspection) -> Iterator[str]:
 
 
 def _own_words(check: Checked) -> str:
-    """Why a check is red whose status alone does not tell: what contradicts it; else empty."""
+    """Why a check is red whose status alone does not say: what contradicts it; else empty."""
     first = check.summary.partition("\n")[0]
     return first if first.startswith("exit status ") and check.detail in {"contradiction", "no_tests"} else ""
 

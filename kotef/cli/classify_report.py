@@ -16,7 +16,7 @@ from kotef.errors import UsageError
 
 HEAD: Final = 1 << 20
 TAIL: Final = 4 << 20
-"""Bytes kept of the input's beginning and end; what lies between is read past, so that any length will do."""
+"""Bytes kept of the input's beginning and end; what is between is read past, so that any length will do."""
 CHUNK: Final = 1 << 20
 
 
@@ -69,7 +69,7 @@ def read_ends(stream: BinaryIO) -> str:
 
 
 def as_object(diagnosis: Diagnosis, command: str, exit_code: int | None) -> dict[str, object]:
-    """The JSON form; `kind` is null when nothing tells of a failure, `exitCode` when it was not given."""
+    """The JSON form; `kind` is null when nothing reports a failure, `exitCode` when it was not given."""
     return {
         "command": command,
         "exitCode": exit_code,

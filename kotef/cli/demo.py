@@ -16,14 +16,16 @@ from kotef.cli.result_text import say_result
 from kotef.cli.screen import Screen, console, is_live, plain
 from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
+from kotef.deps import Models
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.files import state_dir
 from kotef.report import PAGE_NAME
 from kotef.runs import store
-from kotef.runs.prepare import RunRequest, prepare
+from kotef.runs.prepare import prepare
 from kotef.runs.result import Result
-from kotef.runs.run_config import Models, RunConfig
+from kotef.runs.run_config import RunConfig
+from kotef.runs.run_request import RunRequest
 from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
 
@@ -127,19 +129,19 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     _copy(scene.example, root)
     run = store.new(root)
     coder, name = ("model", "a script") if scene.cheats else (WITHOUT_MODEL, "")
-    prepared = prepare(
-        RunRequest(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
-    )
-    limits = prepared.task.limits
+    prepared = prepare(RunRequest(ticket="01"), root)
+    made = {"run_id": run.run_id, "coder": coder, "model": name, "planner_model": name}
+    task = prepared.task.model_copy(update=made)
+    limits = task.limits
     view = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
     models = _cheating(scene.cheats) if scene.cheats else Models()
     sandbox = usual_sandbox(root, network=False)
     notices = prepared.notices
-    setting = RunConfig(
-        root, lambda _: models, Prompts(), watchers=(view,), notices=notices, confined=Confined(sandbox)
+    config = RunConfig(
+        run, task, root, lambda _: models, Prompts(), watchers=(view,), notices=notices, confined=Confined(sandbox)
     )
     with view.watching():
-        result = start(run, prepared.task, setting)
+        result = start(config)
     say_result(result, where=kept)
     if scene.cheats and result.outcome in scene.ends:
         seen = f"{scene.seen}; the run is refused, exit status {result.exit_code}"

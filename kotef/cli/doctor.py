@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.trial import Trial, required, way_out
-from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError
@@ -19,10 +18,11 @@ from kotef.redaction import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
-from kotef.runs.model_settings import model_settings
-from kotef.runs.repository import Settings, repository_of
+from kotef.runs.model_selection import NO_MODEL
+from kotef.runs.repository import repository_of
 from kotef.runs.result import Camel
-from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
+from kotef.runs.run_settings import run_settings
+from kotef.runs.sandbox_setup import sandbox_of
 from kotef.runs.store import uncommitted
 from kotef.sandbox import child_environment
 from kotef.sdd.spec import read_spec
@@ -58,7 +58,7 @@ class CheckRow(Camel):
     required: bool
     starts: bool
     version: str
-    """What its program says of itself; empty where it was not asked."""
+    """What its program says of itself; empty if it was not asked."""
     problem: str
     """Why it does not start; empty when it does."""
     install: str
@@ -127,10 +127,10 @@ def _took(row: CheckRow) -> str:
 
 
 def _sandbox(root: Path) -> list[Said]:
-    """What a run would take here: `auto`, or what the environment or the user's configuration asks for."""
+    """What a run would take here, by the settings in effect."""
     try:
         config = read_config(config_path())
-        asked = asked_of(named_level(), network=False, reads=(), config=config, settings=Settings())
+        asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
         sandbox, said = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     except KotefError as error:
         return [("missing", str(error))]
@@ -208,8 +208,8 @@ def _endpoint(place: Path, model: str | None, base_url: str | None) -> list[Said
     try:
         config = read_config(config_path())
         given = {"model": model, "base_url": base_url}
-        settings = model_settings(given, config, repository_of(place, config, trust=False).settings)
-        endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
+        settings = run_settings(given, config, repository_of(place, config, trust=False).settings)
+        endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
         if endpoint is None:
             return [("note", NO_MODEL)]
         found = asyncio.run(probe(endpoint))

@@ -1,5 +1,6 @@
 """Questions to a person at the terminal before and during a run."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,10 @@ from kotef.runs.store import RunDir
 from kotef.state import Task
 
 
-def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
+def is_interactive(options: Mapping[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
     """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
 
-    UsageError where one is to be asked and no one can be. A run whose plan was approved before goes on without.
+    UsageError if one is to be asked and no one can be. A run whose plan was approved before continues without.
     """
     wanted: bool | None = options["interactive"]
     if wanted is False or (wanted is None and not (task and task.interactive)):

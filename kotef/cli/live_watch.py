@@ -10,9 +10,9 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, UsageError
 from kotef.runs import store
 from kotef.runs.event_tail import Following
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 from kotef.runs.store import RunDir
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
@@ -32,7 +32,7 @@ def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json:
 
 
 def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
-    """The run that is meant, as soon as it is there; UsageError where it does not come."""
+    """The run that is meant, as soon as it is there; UsageError if it does not come."""
     until = time.monotonic() + wait
     while True:
         try:
@@ -86,7 +86,7 @@ def _ended(following: Following, screen: Screen) -> bool:
 
 
 def _as_json(following: Following) -> int:
-    told, doing = None, Doing()
+    told, doing = None, RunProgress()
     while True:
         working = following.is_at_work
         for event in following.new():
@@ -100,7 +100,7 @@ def _as_json(following: Following) -> int:
     return KILLED if doing.exit_code is None else doing.exit_code
 
 
-def _tell(doing: Doing, told: str | None, run: RunDir) -> str:
+def _tell(doing: RunProgress, told: str | None, run: RunDir) -> str:
     """A line if the state differs from the last one printed."""
     if doing.state != told:
         ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}

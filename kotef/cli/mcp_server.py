@@ -13,11 +13,11 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.events import RecordedEvent
 from kotef.git import inspect
 from kotef.mcp_client import NOT_INSTALLED
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
-from kotef.runs.events import Line
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.secret_sources import hide
 
@@ -38,7 +38,7 @@ def serve_command(root: str | None) -> int:
     return 0
 
 
-def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
+def lines_of(events: Iterable[RecordedEvent], max_attempts: int) -> list[str]:
     """What `kotef run` would have said of these events where no one watches, line by line."""
     page = io.StringIO()
     paper = Console(

@@ -35,24 +35,24 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.redaction import redactor
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
-    from kotef.runs.model_settings import model_settings
-    from kotef.runs.prepare import RunRequest, prepare
+    from kotef.runs.prepare import prepare
     from kotef.runs.preview import preview_coder, preview_planner
-    from kotef.runs.repository import repository_of
-    from kotef.runs.roles import read_agents
+    from kotef.runs.run_request import RunRequest
+    from kotef.runs.run_resolution import resolve_workspace
     from kotef.runs.secret_sources import hide
 
     root = workspace_of(options["root"])
     config = read_config(config_path())
     hide(root, config)
     goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
-    request = RunRequest(goal=goal, ticket=options["ticket"], checks=options["checks"], web=options["web"])
-    task = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="").task
-    company = read_agents(root, config, trust=options["trust"]).company(options["agent"])
+    asked = {name: options[name] for name in ("ticket", "checks", "web", "agent", "model", "trust")}
+    request = RunRequest(goal=goal, **asked)
+    here = resolve_workspace(root, request, config)
+    company = here.agents(trust=request.trust).company(request.agent)
+    task = prepare(request, root, here.settings, place=here.repository.place).task
     task = task.model_copy(update={"roles": company})
-    overrides, _ = prompt_overrides(root, config, trust=options["trust"])
-    settings = model_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
-    model = company.coder.model or settings["model"].value or ""
+    overrides, _ = prompt_overrides(root, config, trust=request.trust, at=here.repository.place)
+    model = company.coder.model or here.settings.value("model") or ""
     kit, warned = available(root, config, model=model)
     for warning in (*warned, idle(kit, company.coder) if role == "coder" else ""):
         if warning:

@@ -13,7 +13,7 @@ from kotef.replay import JudgedOutcome, Rejudged, Rejudgement, Replayed, rejudge
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.secret_sources import hide
-from kotef.workspace.lock import holder_of
+from kotef.workspace import holder_of
 
 SHOWN = 5
 """Lines of one kind."""

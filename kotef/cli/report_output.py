@@ -13,7 +13,7 @@ from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.secret_sources import hide
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 
 def report_command(run_id: str | None, root: str | None, *, form: str | None, output: str | None, show: bool) -> None:

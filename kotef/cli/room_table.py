@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from rich.table import Table
 
 from kotef.sandbox import Level
-from kotef.workspace.installed_environments import environments
+from kotef.workspace import find_environments
 
 _NAMED: Final = 3
 """Environments of the workspace that are named in the table."""
@@ -30,7 +30,7 @@ _WORKSPACE: Final = Shared("files of the workspace", "yes", "as written; tests a
 
 def rows_of(level: Level, root: Path, tracked: Collection[str]) -> list[Shared]:
     """One row per kind of files, at this level."""
-    installed = environments(root, tracked)
+    installed = find_environments(root, tracked)
     return list(_unconfined(installed) if level == "off" else _confined(level, installed))
 
 

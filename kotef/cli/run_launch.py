@@ -15,32 +15,29 @@ from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.start import resume, start
-from kotef.state import Task
 from kotef.telemetry import observed
 
 
 def run_command(options: dict[str, Any]) -> int:
     """`kotef run`; returns the exit status."""
-    run, task, setting = ready(options)
-    return _watched(lambda each: start(run, task, each), setting, task, options)
+    return _watched(start, ready(options), options)
 
 
 def resume_command(options: dict[str, Any]) -> int:
     """`kotef resume`; returns the exit status."""
-    run, task, setting = ready_again(options)
-    return _watched(lambda each: resume(run, task, each), setting, task, options)
+    return _watched(resume, ready_again(options), options)
 
 
-def _watched(go: Callable[[RunConfig], Result], setting: RunConfig, task: Task, options: dict[str, Any]) -> int:
+def _watched(go: Callable[[RunConfig], Result], config: RunConfig, options: dict[str, Any]) -> int:
     """Run with a view that fits where the output goes, then print the result."""
     as_json = options["as_json"]
-    run, limits = store.at(setting.root, task.run_id), task.limits
-    screen = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
-    screen.catch_up(list(read_events(run.events)))
+    run, task = store.at(config.root, config.task.run_id), config.task
+    screen = Screen(max_attempts=task.limits.max_attempts, max_time=task.limits.max_time, runs=run.path.parent)
+    screen.catch_up(read_events(run.events))
     watching = nullcontext() if as_json else screen.watching()
-    with observed(setting, task, warn) as seen, watching:
+    with observed(config, warn) as seen, watching:
         result = go(seen if as_json else attended(seen, screen, interactive=task.interactive))
-    options["delivery"].take(setting.root, result)
+    options["delivery"].take(config.root, result)
     if result.issue not in (None, ".sdd/issues.md"):
         warn(f".sdd/issues.md cannot be written; the entry of this run is in {result.issue}")
     if as_json:

@@ -16,7 +16,7 @@ from kotef.runs.check_trial import sandbox_to_look, tried
 from kotef.sandbox import child_environment
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, but not resumed"
 """Printed for a run whose state is not here: it came with the repository, from another machine or an older kotef."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, plain, say_json, warn
 from kotef.cli.screen.prompts import typed_line
 from kotef.cli.spec_lint import rows, tell
@@ -21,8 +20,9 @@ from kotef.models.factory import discover_model, make_model, resolve
 from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile, placed, write_placed
-from kotef.runs.model_settings import model_settings
+from kotef.runs.model_selection import NO_MODEL
 from kotef.runs.repository import repository_of
+from kotef.runs.run_settings import run_settings
 from kotef.runs.secret_sources import hide
 from kotef.runs.spec_draft import Drafted, Drafter, InterviewAnswer
 from kotef.runs.spec_lint import lint_workspace
@@ -69,8 +69,8 @@ async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
     """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
-    settings = model_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
-    endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
+    settings = run_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
+    endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
     if endpoint is None:
         raise UsageError(NO_MODEL, hint="`kotef init` writes a skeleton without one")
     endpoint = await discover_model(endpoint)

@@ -25,7 +25,7 @@ class ForeignTicket:
 
 
 def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...], trust: bool) -> ForeignTicket | None:
-    """The ticket that `--ticket-file` names, `-` being standard input; None where there is no such option.
+    """The ticket that `--ticket-file` names, `-` being standard input; None if there is no such option.
 
     Commands it names are run, and protected files it opens are opened, only with `trust`: strangers write issues.
 

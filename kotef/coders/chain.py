@@ -43,7 +43,7 @@ def longer(seconds: float) -> float:
 def parse_chain(text: str) -> tuple[Link, ...]:
     """`fixers,search:10s,aider` as links; UsageError names what is not understood.
 
-    A part of several words, or with a placeholder, begins a command line; it goes on to the end, its own commas
+    A part of several words, or with a placeholder, begins a command line; it continues to the end, its own commas
     included, so only the last link can be one.
     """
     links = []

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kotef.workspace.activity import ActivityLog
-from kotef.workspace.last_tree import saw
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import ActivityLog, Snapshots, note_last_tree
 
 
 class Hands:
@@ -36,7 +34,7 @@ class Hands:
     def look(self) -> None:
         """Take in what happened since the last look: all but what the file tools wrote is someone else's.
 
-        While one of the coder's commands runs in the background no one can tell: it is taken for the coder's.
+        While one of the coder's commands runs in the background no one can know: it is taken for the coder's.
         """
         now = self.snapshots.take()
         if not self._background:
@@ -73,4 +71,4 @@ class Hands:
             self._note()
 
     def _note(self, *, at_work: bool = False) -> None:
-        saw(self._run_dir, self._seen, wrote=self._written, at_work=at_work or self._background > 0)
+        note_last_tree(self._run_dir, self._seen, wrote=self._written, at_work=at_work or self._background > 0)

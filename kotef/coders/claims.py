@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.integrity import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
 from kotef.tools.errors import ToolFault
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _PLACE: Final = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+))?")
 _LOOKS_LIKE_A_PATH: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.\w{1,5}(?::\d+)?|[\w./-]+/[\w./-]+")
@@ -39,7 +39,7 @@ class ClaimCheck:
     snapshots: Snapshots
 
     def check(self, place: str, other: str = "") -> str:
-        """What code found to be so; empty where it cannot tell. Raises `ToolFault` where the claim is wrong."""
+        """What code found to be so; empty if it cannot know. Raises `ToolFault` if the claim is wrong."""
         here = self._spot(place.strip())
         there = self._other(other.strip())
         if pair := self._two_lines(here, there):
@@ -98,7 +98,7 @@ class ClaimCheck:
         return _Spot(path, 0, tests) if self._read(path) is not None else _Spot()
 
     def _in_file(self, place: str) -> _Spot | None:
-        """A line of a test that fails; None where the place is not a file."""
+        """A line of a test that fails; None if the place is not a file."""
         found = _PLACE.fullmatch(place)
         content = self._read(found["path"]) if found else None
         if found is None or content is None:
@@ -124,7 +124,7 @@ class ClaimCheck:
         return _Spot(path, line, (test,) if test else ())
 
     def _other(self, other: str) -> _Spot | None:
-        """The file, line or test that is supposed to be in the way; None where only words are given."""
+        """The file, line or test that is supposed to be in the way; None if only words are given."""
         if not other:
             return None
         judged = self.brief.judged
@@ -176,7 +176,7 @@ def _names(place: str, unit: str, judged: Verification) -> bool:
 
 
 def _plain(unit: str, judged: Verification) -> str:
-    """The id without the name of the check that stands before one that two checks report."""
+    """The id without the name of the check that is before one that two checks report."""
     name = next((check.name for check in judged.checks if unit.startswith(f"{check.name}: ")), "")
     return unit.removeprefix(f"{name}: ") if name else unit
 

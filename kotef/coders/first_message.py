@@ -15,7 +15,7 @@ from kotef.tools.toolset import Kit
 
 
 def system_prompt(prompts: Prompts, role: Role) -> str:
-    """What stands before every conversation of this role: the same in each request, so that endpoints can cache it."""
+    """What is before every conversation of this role: the same in each request, so that endpoints can cache it."""
     return in_role(prompts.render("coder"), role)
 
 

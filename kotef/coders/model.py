@@ -1,6 +1,6 @@
 """The coder that asks a model and gives it tools."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
 from kotef.coders.first_message import Past, first_message, system_prompt
 from kotef.coders.git_guard import GitKept
-from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
-from kotef.deps import Clock, Emit
+from kotef.deps import RunContext
 from kotef.files import granted
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.contradiction_report import report_in
@@ -36,8 +35,7 @@ from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
 from kotef.shell import decide_command as rule
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
-from kotef.tools.approvals import Permits
-from kotef.tools.background import Background, Start
+from kotef.tools.background import Background
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.external_tools import Outside
 from kotef.tools.git import RunStart
@@ -46,38 +44,30 @@ from kotef.tools.role_tools import unfit
 from kotef.tools.stash import Stash
 from kotef.tools.tool import ToolContext, ToolSpec
 from kotef.tools.toolset import Kit
-from kotef.tools.truncated_output import Keep
-from kotef.workspace.snapshots import Snapshots
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCoder:
     """A tool loop on a chat model; every visit starts a fresh conversation."""
 
+    context: RunContext
     model: BaseChatModel
-    root: Path
-    run_dir: Path
-    snapshots: Snapshots
-    prompts: Prompts
-    run: Callable[[str, float | None], Awaitable[CommandResult]]
-    """Runs one command of the coder, with a timeout in seconds or the default."""
-    run_checks: Callable[[Sequence[str] | None, Keep | None], Awaitable[ToolAnswer]]
-    """Runs the named checks, or all, and renders the results; what is cut is kept."""
-    run_on: Start
-    """Runs one command in the background."""
-    emit: Emit
-    clock: Clock
-    reserve: Callable[[], float]
-    """Seconds to keep back for the verifier."""
     window: ContextWindow
     price: Price | None = None
     name: str = "model"
     outside: Outside = field(default_factory=Outside)
-    kit: Kit = field(default_factory=Kit)
-    role: Role = field(default_factory=lambda: Role(name="coder"))
     hear: Hear | None = None
     """Keeps what its tools hear from outside, or knows it."""
-    permits: Permits = field(default_factory=Permits)
+
+    @property
+    def role(self) -> Role:
+        """The role of the run's coder."""
+        return self.context.task.roles.coder
+
+    @property
+    def kit(self) -> Kit:
+        """The tools that the run is given."""
+        return self.context.kit
 
     @property
     def uses_model(self) -> bool:
@@ -94,18 +84,22 @@ class ModelCoder:
     async def work(self, brief: Brief) -> CoderResult:
         """One conversation, from the brief to the model's last words or to a limit."""
         visit = brief.plan.visit
-        hands = Hands(self.snapshots, self.run_dir)
-        recent = RecentFailures(self.run_dir, visit)
+        hands = Hands(self.context.snapshots, self.context.run_dir)
+        recent = RecentFailures(self.context.run_dir, visit)
         rows = self._rows(await self.outside.rows())
-        kept = GitKept(self.root, self.run_dir, self.emit, self.snapshots.repositories().kept)
+        kept = GitKept(
+            self.context.root, self.context.run_dir, self.context.emit, self.context.snapshots.repositories().kept
+        )
 
         async def run_on(command: str, log: Path, timeout: float | None) -> Completed:
-            return await kept.after_background(lambda: self.run_on(command, log, timeout), log)
+            return await kept.after_background(lambda: self.context.executor.run_on(command, log, timeout), log)
 
-        background = Background(run_on, self.run_dir / "logs", visit, watching=hands.alongside)
+        background = Background(run_on, self.context.run_dir / "logs", visit, watching=hands.alongside)
         agent = self._agent(brief, hands, recent, rows, background, kept=kept)
         past = Past(brief.failures, brief.visits, brief.changed, brief.files, brief.hints)
-        request = HumanMessage(redactor().text(first_message(self.prompts, self.kit, brief.task, brief.plan, past)))
+        request = HumanMessage(
+            redactor().text(first_message(self.context.prompts, self.kit, brief.task, brief.plan, past))
+        )
         # create_agent brings a recursion limit of its own, far above what the step ceiling allows
         config: Any = {"recursion_limit": 4 * brief.task.limits.max_steps + 10}
         async with background:
@@ -136,7 +130,7 @@ class ModelCoder:
         if report is None:
             return None
         place, why, other = (str(report.get(name, "")) for name in ("place", "why", "other"))
-        found = ClaimCheck(brief, self.snapshots).check(place, other)
+        found = ClaimCheck(brief, self.context.snapshots).check(place, other)
         hidden = redactor().text
         return Contradiction(place=hidden(place), why=hidden(why), other=hidden(other), found=hidden(found))
 
@@ -155,32 +149,36 @@ class ModelCoder:
 
         async def run(command: str, timeout: float | None) -> CommandResult:
             with hands.watching():
-                return await kept.after(lambda: self.run(command, timeout))
+                return await kept.after(lambda: self.context.executor.run_command(command, timeout))
 
         async def run_checks(names: list[str] | None) -> ToolAnswer:
             with hands.watching():
-                return await kept.after_checks(lambda: self.run_checks(names, stash.keep if stash else None))
+                return await kept.after_checks(
+                    lambda: self.context.executor.run_checks(names, stash.keep if stash else None)
+                )
 
         known = Known()
 
         def wrote(path: str) -> None:
             hands.wrote(path)
-            known.learn({path: digest(self.root / path)})
+            known.learn({path: digest(self.context.root / path)})
 
-        stash = Stash(self.run_dir / "stash") if any(row.name == "view_truncated_output" for row in rows) else None
+        stash = (
+            Stash(self.context.run_dir / "stash") if any(row.name == "view_truncated_output" for row in rows) else None
+        )
         context = ToolContext(
-            root=self.root,
+            root=self.context.root,
             guard=brief.guard,
             run=run,
             run_checks=run_checks,
             wrote=wrote,
             stash=stash,
-            rule=lambda command: self.permits.ruled(command, rule(command, profile, root=self.root)),
+            rule=lambda command: self.context.permits.ruled(command, rule(command, profile, root=self.context.root)),
             background=background,
-            start=RunStart(self.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
+            start=RunStart(self.context.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
             memory=self.kit.memory,
             skills=self.kit.skills,
-            claim=ClaimCheck(brief, self.snapshots).check,
+            claim=ClaimCheck(brief, self.context.snapshots).check,
             reads=granted(task.reads),
             web=self.outside.web,
             watching=hands.watching,
@@ -188,18 +186,25 @@ class ModelCoder:
 
         role = task.roles.coder
         limits = role.bound(task.limits, edits=not cannot_edit(rows))
-        budget = VisitBudget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
-        setting = self._setting(brief, limits, rows, profile, stash=stash, known=known)
+        budget = VisitBudget(
+            limits,
+            brief.spent,
+            self.price,
+            self.context.clock,
+            self.context.executor.reserve(),
+            written=lambda: hands.written,
+        )
+        visit = self._visit(brief, limits, rows, profile, stash=stash, known=known)
         return create_agent(
             self.model,
             build_tools(context, rows),
-            system_prompt=system_prompt(self.prompts, role),
-            middleware=stack(setting, budget, recent, self.window, brief.guard),
+            system_prompt=system_prompt(self.context.prompts, role),
+            middleware=stack(visit, budget, recent, self.window, brief.guard),
             state_schema=Conversation,
             name="coder",
         )
 
-    def _setting(
+    def _visit(
         self,
         brief: Brief,
         limits: Limits,
@@ -212,16 +217,13 @@ class ModelCoder:
         """What the middleware of one visit shares."""
 
         async def permit(command: str) -> None:
-            await self.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.root))
+            await self.context.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.context.root))
 
         return VisitContext(
-            visit=brief.plan.visit,
-            root=self.root,
-            run_dir=self.run_dir,
+            context=self.context,
+            number=brief.plan.visit,
             limits=limits,
-            emit=self.emit,
-            prompts=self.prompts,
-            effects=Effects(self.run_dir / "effects.jsonl"),
+            effects=Effects(self.context.run_dir / "effects.jsonl"),
             tools=tuple(row.name for row in rows),
             stash=stash,
             known=known,

@@ -86,7 +86,7 @@ def last_turns(pieces: Sequence[Piece], room: float) -> int:
 
 
 def cheaper(pieces: Sequence[Piece], cut: Cut, *, goal: float, room: float) -> Cut | None:
-    """The lightest tier that gets the conversation to at most `goal` characters; None where neither does."""
+    """The lightest tier that gets the conversation to at most `goal` characters; None if neither does."""
     upto = max(cut.upto, last_turns(pieces, room))
     for tier in (1, 2):
         if tier >= cut.tier:

@@ -29,7 +29,7 @@ class Prefix(BaseModel):
         return cls(sha256=_hash(whole), length=len(whole), parts={name: _hash(text)[:16] for name, text in texts})
 
     def changed(self, before: Self) -> tuple[str, ...]:
-        """What differs, by name; only the order where nothing else does; nothing where they are the same."""
+        """What differs, by name; only the order where nothing else does; nothing if they are the same."""
         if self.sha256 == before.sha256:
             return ()
         names = dict.fromkeys((*before.parts, *self.parts))

@@ -75,7 +75,7 @@ def _listed(names: set[str]) -> tuple[str, ...]:
 
 
 def names_in(tool: str, result: str) -> set[str]:
-    """The files a listing tool named, as far as its lines tell; directories, links and notes are left out."""
+    """The files a listing tool named, as far as its lines show; directories, links and notes are left out."""
     lines = [line for line in result.split("\n") if line and not line.startswith("[")]
     match tool:
         case "find_files":

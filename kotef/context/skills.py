@@ -47,7 +47,7 @@ class Skills:
     found: tuple[Skill, ...] = ()
     """By name."""
     hidden: tuple[Skill, ...] = ()
-    """Those that another one of the same name stands before."""
+    """Those that another one of the same name is before."""
     problems: tuple[Problem, ...] = ()
 
     def named(self, name: str) -> Skill | None:

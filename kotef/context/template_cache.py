@@ -29,7 +29,7 @@ class Compiled(BytecodeCache):
         return f"{__version__} {self.how} {super().get_source_checksum(source)}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Use what lies there, if it is of this template."""
+        """Use what is there, if it is of this template."""
         with suppress(OSError, EOFError, UnpicklingError):  # not there, or a file that was cut
             bucket.bytecode_from_string(_place(bucket).read_bytes())
 

@@ -24,11 +24,11 @@ class MistakeRecovery(BaseModel):
     escalated: bool
     """False: guidance was injected; True: the visit was stopped."""
     can_continue: bool
-    """Whether the visit goes on."""
+    """Whether the visit continues."""
 
 
 class Mistakes(BaseModel):
-    """Failed calls since the last success or the last nudge, as they stand after a whole turn."""
+    """Failed calls since the last success or the last nudge, as they are after a whole turn."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -38,7 +38,7 @@ class Mistakes(BaseModel):
 
     @property
     def verdict(self) -> Literal["nudge", "stop"] | None:
-        """What to do before the next request; None is to go on."""
+        """What to do before the next request; None is to continue."""
         if len(self.kinds) < THRESHOLD:
             return None
         return "stop" if self.nudged else "nudge"
@@ -61,7 +61,7 @@ class Mistakes(BaseModel):
 
 
 def judge(calls: Sequence[ToolUse]) -> Mistakes:
-    """Where a visit stands after these calls. Pure, and the same whether a turn called one tool or several."""
+    """Where a visit is after these calls. Pure, and the same whether a turn called one tool or several."""
     since = list(takewhile(lambda call: call.failed, reversed(calls)))[::-1]  # a success clears all before it
     made = Mistakes()
     for _, turn in groupby(since, key=lambda call: call.turn):

@@ -33,4 +33,4 @@ EXIT_STATUS: Final[dict[Outcome, int]] = {
 RESUMABLE: Final[frozenset[Outcome]] = frozenset(
     {"budget_exceeded", "environment_broken", "model_unavailable", "interrupted", "crashed"}
 )
-"""Endings a resume goes on from as they are; `bounded_attempts_exceeded` and `stuck` need more attempts as well."""
+"""Endings a resume continues from as they are; `bounded_attempts_exceeded` and `stuck` need more attempts as well."""

@@ -105,7 +105,7 @@ def describe(call: ToolUse) -> str:
     subject, said = plain(_subject(call), 1_000), plain(_said(call), 1_000)
     if subject:
         said = said.removeprefix(subject).lstrip(":, ")
-        if len(subject) > _SUBJECT:  # of a path the end tells most, of a command the beginning
+        if len(subject) > _SUBJECT:  # of a path the end says most, of a command the beginning
             subject = f"…{subject[1 - _SUBJECT :]}" if call.arguments.get("path") else subject[:_SUBJECT]
     return plain(f"{subject}: {said}" if subject and said else subject or said, MAX_DESCRIPTION)
 
@@ -116,7 +116,7 @@ def _subject(call: ToolUse) -> str:
 
 
 def _said(call: ToolUse) -> str:
-    """The line of the result that tells most.
+    """The line of the result that says most.
 
     Of a command's output it is what its classification finds, else the last; a tool that could not do its work says why
     in its first line.
@@ -129,7 +129,7 @@ def _said(call: ToolUse) -> str:
 
 @lru_cache(maxsize=64)
 def _finding(output: str) -> str:
-    """The first line of what a text tells of a failure; empty when it tells of none."""
+    """The first line of what a text says about a failure; empty when it reports none."""
     return classify_text("", output).summary.partition("\n")[0]
 
 

@@ -103,7 +103,7 @@ def stalled(visits: Mapping[int, Visit], number: int) -> str:
 
 
 def _compared(visits: Mapping[int, Visit], last: Visit, now: Visit) -> tuple[Direction | None, Sequence[str]]:
-    """How the failures of two visits compare, and which are new; None where a part of either is not known.
+    """How the failures of two visits compare, and which are new; None if a part of either is not known.
 
     Where one of the two did not run everything, only what was red before the run is compared.
     """

@@ -8,7 +8,7 @@ from kotef.files.safe_open import parent_within
 
 
 def facts_of(path: Path | str) -> os.stat_result | None:
-    """What `lstat` says; None where nothing is, or nothing that we may look at."""
+    """What `lstat` says; None if nothing is, or nothing that we may look at."""
     try:
         return os.lstat(path)
     except (OSError, ValueError):

@@ -61,7 +61,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
     """The real, absolute path of a file of the workspace; it may be missing, and when reading be a directory.
 
     `path` is relative to `root` (or absolute, but inside it). Symbolic links are followed first and what they lead
-    to must lie inside, component by component; when reading, it may lie inside one of `reads`, real paths, as well.
+    to must be inside, component by component; when reading, it may be inside one of `reads`, real paths, as well.
     Neither the name given nor the real one may be one that holds secrets or, when writing, belongs to git or to
     `.sdd`. Open the result with `kotef.files.safe_open`, which follows no link.
 
@@ -90,7 +90,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
 
 
 def top_of(real: Path, workspace: Path, reads: Collection[Path]) -> Path | None:
-    """Which of them a real path lies in, the workspace first: a folder; None when it lies in none of them."""
+    """Which of them a real path lies in, the workspace first: a folder; None when it is in none of them."""
     for place in (workspace, *reads):
         if real == place and not place.is_dir():
             return place.parent
@@ -103,7 +103,7 @@ def write_atomic(path: Path, content: bytes, *, root: Path | None = None, mode: 
     """Write a file so that at any moment it has its old content or the new one; missing directories are made.
 
     An existing file keeps its mode, where there is no `mode`, and, where permitted, its owner. With `root` the path is
-    checked once more by `resolve_inside`, and then reached without following a link.
+    checked again by `resolve_inside`, and then reached without following a link.
 
     Raises `NoSpaceError` when the disk or the quota is full, `WorkspaceError` for any other reason.
     """

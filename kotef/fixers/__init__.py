@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from kotef.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from kotef.fixers.coder import FIXER_SECONDS, FixersCoder
+    from kotef.fixers.coder import FixersCoder
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "coder": "FIXER_SECONDS FixersCoder",
+            "coder": "FixersCoder",
         },
     )
 
 __all__ = [
-    "FIXER_SECONDS",
     "FixersCoder",
 ]

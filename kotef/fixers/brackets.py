@@ -24,7 +24,7 @@ _KEYWORD: Final = re.compile(r"\b(?:return|in|is|and|or|not|if|elif|while|print|
 def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     """Texts with one bracket more, less, or of another kind, and fewer that match none, each with what was done.
 
-    None where the bracket could stand on either side of an operator, and no bracket is taken away but one of a pair
+    None if the bracket could be on either side of an operator, and no bracket is taken away but one of a pair
     that closes twice.
     """
     for text, what in _changed(source, error):

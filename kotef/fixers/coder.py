@@ -1,20 +1,18 @@
 """The coder that applies the mechanical fixes."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, CoderResult
-from kotef.deps import Clock, Emit
+from kotef.deps import RunContext
 from kotef.failures.plural import counted
 from kotef.files import read_within, write_atomic
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.snapshot_scope import LARGEST
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import LARGEST_FILE
 
 ROUNDS: Final = 12
 """Fixes that are kept in one visit."""
@@ -31,14 +29,7 @@ Results = dict[str, CommandResult]
 class FixersCoder:
     """Tries one small, certain fix after another; each must make the failing checks better, or it is taken back."""
 
-    root: Path
-    snapshots: Snapshots
-    run_check: Callable[[Check, str], Awaitable[CommandResult]]
-    run_command: Callable[[str, float | None], Awaitable[CommandResult]]
-    emit: Emit
-    clock: Clock
-    reserve: Callable[[], float]
-    """Seconds to keep back for one verification."""
+    context: RunContext
     seconds: float = FIXER_SECONDS
     name: str = field(default="fixers", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -50,12 +41,14 @@ class FixersCoder:
     async def work(self, brief: Brief) -> CoderResult:
         """Fix, run what failed, keep what is better; what improves stays, even if it is not enough."""
         checks = _failing(brief)
-        deadline = self.clock.elapsed() + min(self.seconds, self.clock.left() - 2 * self.reserve())
+        deadline = self.context.clock.elapsed() + min(
+            self.seconds, self.context.clock.left() - 2 * self.context.executor.reserve()
+        )
         kept: list[Fix] = []
         refused: set[tuple[tuple[str, bytes], ...]] = set()
         runs = 0
         results = await self._run(checks, brief, runs)
-        while len(kept) < ROUNDS and runs < TRIALS and self.clock.elapsed() < deadline:
+        while len(kept) < ROUNDS and runs < TRIALS and self.context.clock.elapsed() < deadline:
             fix = next((fix for fix in self._proposals(results, brief) if _key(fix) not in refused), None)
             if fix is None:
                 break
@@ -72,9 +65,11 @@ class FixersCoder:
     def _proposals(self, results: Results, brief: Brief) -> list[Fix]:
         """What the table has to say about the newest outputs, best first."""
         failures = [_failure(result) for result in results.values() if not result.passed]
-        paths = sorted(path for path in self.snapshots.paths(self.snapshots.take()) if path.endswith(".py"))
+        paths = sorted(
+            path for path in self.context.snapshots.paths(self.context.snapshots.take()) if path.endswith(".py")
+        )
         proposed = propose(
-            self.root,
+            self.context.root,
             failures,
             read=self._read,
             paths=paths,
@@ -84,7 +79,7 @@ class FixersCoder:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return read_within(self.root, path, largest=LARGEST)
+            return read_within(self.context.root, path, largest=LARGEST_FILE)
         except OSError:
             return None
 
@@ -92,30 +87,32 @@ class FixersCoder:
         self, fix: Fix, checks: Sequence[Check], old: Results, brief: Brief, number: int
     ) -> Results | None:
         """The new results when the fix is an improvement; otherwise None, and the files are as before."""
-        before = self.snapshots.take()
+        before = self.context.snapshots.take()
         for path, content in fix.files.items():
-            write_atomic(self.root / path, content, root=self.root)
-        after = self.snapshots.take()
-        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=fix.rationale)
+            write_atomic(self.context.root / path, content, root=self.context.root)
+        after = self.context.snapshots.take()
+        self.context.emit("trying", visit=brief.plan.visit, coder=self.name, what=fix.rationale)
         new = await self._run(checks, brief, number)
         if improves(old, new, fix.evidence):
             return new
-        self.snapshots.restore(before, last=after, paths=tuple(fix.files))
+        self.context.snapshots.restore(before, last=after, paths=tuple(fix.files))
         return None
 
     async def _commands(self, checks: Sequence[Check], old: Results, brief: Brief, number: int) -> list[str]:
         """Run the tools that repair what they complain about, where such a tool is a check; keep what made it pass."""
         done: list[str] = []
         for command in commands([_failure(result) for result in old.values() if not result.passed]):
-            before = self.snapshots.take()
-            self.emit("trying", visit=brief.plan.visit, coder=self.name, what=command)
-            await self.run_command(command, None)
-            after = self.snapshots.take()
-            touched = self.snapshots.changed(before, after)
-            self.snapshots.restore(before, last=after, paths=[path for path in touched if brief.guard.may_edit(path)])
+            before = self.context.snapshots.take()
+            self.context.emit("trying", visit=brief.plan.visit, coder=self.name, what=command)
+            await self.context.executor.run_command(command, None)
+            after = self.context.snapshots.take()
+            touched = self.context.snapshots.changed(before, after)
+            self.context.snapshots.restore(
+                before, last=after, paths=[path for path in touched if brief.guard.may_edit(path)]
+            )
             new = await self._run(checks, brief, number + 100 + len(done))
             if not touched or _passed(new) <= _passed(old):
-                self.snapshots.restore(before, last=self.snapshots.take(), paths=touched)
+                self.context.snapshots.restore(before, last=self.context.snapshots.take(), paths=touched)
                 continue
             old = new
             done.append(command)
@@ -123,7 +120,9 @@ class FixersCoder:
 
     async def _run(self, checks: Sequence[Check], brief: Brief, number: int) -> Results:
         return {
-            check.name: await self.run_check(check, f"visit-{brief.plan.visit}-fixers-{number}-{check.name}")
+            check.name: await self.context.executor.try_check(
+                check, f"visit-{brief.plan.visit}-fixers-{number}-{check.name}"
+            )
             for check in checks
         }
 

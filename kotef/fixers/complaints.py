@@ -24,7 +24,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One error as the output tells it."""
+    """One error as the output reports it."""
 
     error: str
     """The exception's class, without its module; what linters say is put into the same words."""
@@ -77,7 +77,7 @@ _START: Final = re.compile(
 def complaints(output: str, locate: Locate) -> list[Complaint]:
     """The distinct complaints of one output in its order, at most `MAX_COMPLAINTS`; never raises.
 
-    Tracebacks come first; a line of pytest's summary or of a linter counts when no traceback tells the same.
+    Tracebacks come first; a line of pytest's summary or of a linter counts when no traceback gives the same.
     """
     lines = plain_lines(output)
     found: dict[tuple[str, str, Frame | None], Complaint] = {}

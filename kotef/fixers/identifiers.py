@@ -33,7 +33,7 @@ def _spelt_by(node: Identifier) -> tuple[str | None, ...]:
 
 
 def at_line(nodes: Iterable[Node], line: int) -> list[Node]:
-    """The nodes that stand on a line, those that start on it first."""
+    """The nodes that are on a line, those that start on it first."""
     found = [node for node in nodes if _first(node) <= line <= (getattr(node, "end_lineno", None) or 0)]
     return sorted(found, key=lambda node: _first(node) != line)
 

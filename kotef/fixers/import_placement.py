@@ -27,13 +27,13 @@ class MissingImport:
 
     @property
     def statement(self) -> str:
-        """As it stands on a line of its own."""
+        """As it is on a line of its own."""
         renamed = f" as {self.alias}" if self.alias else ""
         return f"from {self.module} import {self.name}{renamed}" if self.name else f"import {self.module}{renamed}"
 
 
 def add(source: PythonText, wanted: MissingImport, own: frozenset[str]) -> SpanEdit | None:
-    """The edit that adds an import in the order isort gives them; None where a docstring shares its line.
+    """The edit that adds an import in the order isort gives them; None if a docstring shares its line.
 
     `own` has the top-level names of the project's modules. Source of the order: isort's default profile, which ruff
     shares: `__future__`, standard library, third party, the project, relative; within one, `import` before `from`.

@@ -78,7 +78,7 @@ def moved(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
 
 
 def sibling(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
-    """A ModuleNotFoundError for a module that lies beside the file in its package: Python 2 imported it so."""
+    """A ModuleNotFoundError for a module that is beside the file in its package: Python 2 imported it so."""
     match = re.match(r"No module named '(\w+)'$", complaint.message)
     place = project.raised(complaint)
     if match is None or place is None or match[1] in sys.stdlib_module_names:
@@ -167,7 +167,7 @@ def _imports(project: Project, path: str, other: str) -> bool:
 
 
 def _from(project: Project, source: PythonText, home: str, module: str, name: str) -> MissingImport:
-    """Relative where the file's own imports are and the module lies beside it; else absolute."""
+    """Relative where the file's own imports are and the module is beside it; else absolute."""
     relative = any(isinstance(node, ast.ImportFrom) and node.level for node in source.nodes)
     package = project.package_of(source.path)
     if relative and package and package == project.package_of(home):

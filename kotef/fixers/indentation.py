@@ -35,7 +35,7 @@ def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, st
     """Texts with other indentation, smallest change first, each with what was done; most do not compile.
 
     A choice that puts a statement right behind a `return` of its own block is none. While brackets are open no one
-    can tell where statements start: then there is none at all.
+    can know where statements start: then there is none at all.
     """
     message, line = error.msg or "", error.lineno or 0
     statements = _statements(source)

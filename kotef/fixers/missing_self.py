@@ -99,7 +99,7 @@ def _with_self(project: Project, source: PythonText, node: Function) -> Iterator
         return
     start, _ = source.span(node)
     head = re.compile(r"(?:async\s+)?def\s+\w+\s*\(\s*").match(source.masked, start)
-    if head is None:  # type parameters stand between
+    if head is None:  # type parameters are between
         return
     alone = not (node.args.posonlyargs or node.args.args or node.args.vararg or node.args.kwonlyargs or node.args.kwarg)
     edit = SpanEdit(source.path, head.end(), head.end(), "self" if alone else "self, ")

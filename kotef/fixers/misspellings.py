@@ -100,7 +100,7 @@ def attributes(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
 
 
 class _Receiver(NamedTuple):
-    """What stands in front of an attribute's dot."""
+    """What is in front of an attribute's dot."""
 
     code: str
     cls: str
@@ -190,7 +190,7 @@ def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
 
 
 def _in_statement(source: PythonText, node: ast.Import | ast.ImportFrom, dotted: str) -> Iterator[int]:
-    """Where the last part of a dotted name stands in an import statement."""
+    """Where the last part of a dotted name is in an import statement."""
     wrong = dotted.rpartition(".")[2]
     if isinstance(node, ast.ImportFrom):
         start, _ = source.span(node)

@@ -160,7 +160,7 @@ class Project:
         ]
 
     def attributes(self, name: str, depth: int = 5) -> set[str]:
-        """What instances of a class have, as far as the project's files tell; empty unless one class has the name."""
+        """What instances of a class have, as far as the project's files show; empty unless one class has the name."""
         found = self.classes(name)
         if len(found) != 1 or not depth:
             return set()
@@ -199,7 +199,7 @@ class Project:
 
 
 def _body(node: ast.ClassDef) -> Iterator[ast.AST]:
-    """What stands in a class but not within its methods."""
+    """What is in a class but not within its methods."""
     todo: list[ast.AST] = list(node.body)
     while todo:
         child = todo.pop()

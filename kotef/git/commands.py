@@ -134,7 +134,7 @@ def run_git(
 ) -> subprocess.CompletedProcess[bytes]:
     """As `git`, for a caller that needs the exit status.
 
-    `config` stands above all else: what someone answers for who has looked at where it comes from.
+    `config` is above all else: what someone answers for who has looked at where it comes from.
     """
     outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = outside | _ENVIRONMENT | ({} if user_config else _NO_USER_CONFIG) | dict(env or {})

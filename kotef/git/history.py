@@ -41,14 +41,14 @@ class GitHistory:
     """
 
     def __init__(self, root: Path, store: Path, beside: Path) -> None:
-        """Links to objects are kept in `store`, or in `beside` where that lies on another file system."""
+        """Links to objects are kept in `store`, or in `beside` where that is on another file system."""
         self._root, self._stores = root, (store, beside)
         self._places: tuple[Path, ...] = ()
         self._files: dict[Path, _Known] = {}
         self._objects: GitObjects | None = None
 
     def look(self) -> None:
-        """Remember how all stands now. Raises `WorkspaceError` where the objects cannot be kept."""
+        """Remember how all stands now. Raises `WorkspaceError` if the objects cannot be kept."""
         try:
             self._places = places(self._root)
         except PermissionError:
@@ -62,7 +62,7 @@ class GitHistory:
     def put_back(self, aside: Path) -> tuple[str, ...]:
         """Make all as it was at the last look; returns what differed, by its name below `.git`, sorted.
 
-        What stood there is copied into `aside`. Raises `WorkspaceError` where something cannot be put back.
+        What stood there is copied into `aside`. Raises `WorkspaceError` if something cannot be put back.
         """
         if not self._places:
             return ()

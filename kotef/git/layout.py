@@ -26,7 +26,7 @@ _HINT: Final = "run git in it yourself; kotef reads no other repository than the
 def pinned(cwd: Path) -> dict[str, str]:
     """Environment that holds git to the working tree around `cwd`, whatever `core.worktree` says.
 
-    Raises `WorkspaceError` where `.git` is led elsewhere: a `.git` file or link, `commondir`, links inside it. Those of
+    Raises `WorkspaceError` if `.git` is led elsewhere: a `.git` file or link, `commondir`, links inside it. Those of
     a worktree or a submodule are fine: the other side names the place back, gitrepository-layout(5).
     """
     for place in (cwd, *cwd.parents):

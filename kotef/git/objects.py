@@ -22,12 +22,12 @@ class GitObjects:
     """
 
     def __init__(self, objects: Path, store: Path) -> None:
-        """`store` must lie on the file system of `objects`."""
+        """`store` must be on the file system of `objects`."""
         self.objects, self.store = objects, store
         self._kept: frozenset[str] = frozenset()
 
     def keep(self) -> None:
-        """Link what is there now. Raises `WorkspaceError` where that cannot be."""
+        """Link what is there now. Raises `WorkspaceError` if that cannot be."""
         names = frozenset(_files(self.objects))
         if len(names) > _MOST:
             raise WorkspaceError(self.objects, f"holds more than {_MOST:,} files", hint="`git gc` packs them")

@@ -22,7 +22,7 @@ class _GitEntry(NamedTuple):
     mode: int
     """Kind and permissions, as `lstat` has them."""
     content: bytes | None
-    """Of a file its bytes, of a link its target; None where it is of another kind, too large or not readable."""
+    """Of a file its bytes, of a link its target; None if it is of another kind, too large or not readable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class GitState:
         """Make them as they were; returns the names of what differed, `config` or that of a hook, sorted.
 
         What stood in their place is copied into the directory `aside`, as files that are not executable.
-        Raises `WorkspaceError` where one cannot be put back.
+        Raises `WorkspaceError` if one cannot be put back.
         """
         if not all(place.is_dir() for place in self.where):
             return ()
@@ -63,7 +63,7 @@ class GitState:
 
 
 def git_state(root: Path) -> GitState | None:
-    """The hooks and the configuration of the repository that `root` lies in; None where it lies in none we may read.
+    """The hooks and the configuration of the repository that `root` lies in; None if it is in none we may read.
 
     Only files are read, and no git is started.
     """
@@ -98,13 +98,13 @@ def _pointer(file: Path, prefix: str) -> str:
 
 
 def _entries(where: tuple[Path, ...]) -> dict[Path, _GitEntry]:
-    """What stands there now; of a linked directory of hooks only where it leads, for what it holds is not git's."""
+    """What is there now; of a linked directory of hooks only where it leads, for what it holds is not git's."""
     found: dict[Path, _GitEntry] = {}
     for place in where:
         hooks = place / "hooks"
         inside = []
         if hooks.is_dir() and not hooks.is_symlink():
-            with suppress(OSError):  # its mode tells that it cannot be looked into
+            with suppress(OSError):  # its mode shows that it cannot be looked into
                 inside = sorted(hooks.iterdir())
         for path in (place / "config", place / "config.worktree", hooks, *inside):
             if (entry := _entry(path)) is not None:

@@ -107,7 +107,7 @@ def tick_foreign(root: Path, ticket: Ticket, proved: Collection[tuple[str, int]]
 
 
 def _now(root: Path, ticket: Ticket) -> Ticket | None:
-    """The ticket as the folder says it now; None where it cannot be read as one."""
+    """The ticket as the folder says it now; None if it cannot be read as one."""
     spec = read_foreign(root, Folder(ticket.kind, ticket.path))
     unticked = tuple(task.model_copy(update={"checked": False}) for task in spec.tasks)
     selected = ticket.id.removeprefix(spec.id).removeprefix("#")  # the folder's name may hold that sign, too

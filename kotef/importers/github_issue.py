@@ -87,7 +87,7 @@ def with_commands(issue: Issue) -> Ticket:
 
 
 def _json(text: str, source: str) -> _Raw | None:
-    """What `gh issue view --json` prints; of other fields nothing is read. None where it is not a JSON object."""
+    """What `gh issue view --json` prints; of other fields nothing is read. None if it is not a JSON object."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -103,7 +103,7 @@ def _json(text: str, source: str) -> _Raw | None:
 
 
 def _fields(text: str) -> _Raw | None:
-    """What `gh issue view` prints into a pipe: `name:<tab>value` lines, `--`, the body. None where it is not that."""
+    """What `gh issue view` prints into a pipe: `name:<tab>value` lines, `--`, the body. None if it is not that."""
     lines = text.splitlines()
     fields: dict[str, str] = {}
     for at, line in enumerate(lines[:40]):
@@ -157,7 +157,7 @@ def _done(lines: Sequence[Line], listed: Sequence[Line], *, skipped: int) -> tup
 
 
 def _without(lines: Sequence[Line], done: Sequence[DoneLine], skipped: int, tests: Sequence[Line]) -> list[Line]:
-    """The body without the lines that stand in its Definition of Done, and without its block of commands."""
+    """The body without the lines that are in its Definition of Done, and without its block of commands."""
     gone = {line.line - skipped for line in done} | {line.number for line in tests}
     return [line for line in lines if line.number not in gone]
 

@@ -12,11 +12,11 @@ MAX_LINES: Final = 20_000
 
 @dataclass(slots=True)
 class ListItem:
-    """One list item: its text over all lines it goes on, and what is nested in it."""
+    """One list item: its text over all lines it continues, and what is nested in it."""
 
     line: Line
     headings: tuple[str, ...]
-    """Titles it stands under, outermost first."""
+    """Titles it is under, outermost first."""
     parts: list[str] = field(default_factory=list)
     notes: list[Line] = field(default_factory=list)
 

@@ -102,7 +102,7 @@ def _title(spec: Document, tasks: Document) -> str:
 
 
 def _stories(spec: Document) -> Iterator[_Story]:
-    """Each user story with what stands under its heading, up to the next heading of its level."""
+    """Each user story with what is under its heading, up to the next heading of its level."""
     lines = spec.lines
     for at, line in enumerate(lines):
         if line.kind == "heading" and (told := _STORY.match(line.text)):

@@ -37,7 +37,7 @@ class ImportedTask(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    """`T003` or `2.1`, without leading or closing signs; empty where it has none."""
+    """`T003` or `2.1`, without leading or closing signs; empty if it has none."""
     text: str
     """Without name and marks; never empty."""
     checked: bool
@@ -53,7 +53,7 @@ class ImportedTask(BaseModel):
     notes: tuple[str, ...] = ()
     """What is nested in it without a box."""
     about: str = ""
-    """What stands above the first task of its part."""
+    """What is above the first task of its part."""
 
 
 def read_tasks(document: Document) -> tuple[ImportedTask, ...]:
@@ -123,7 +123,7 @@ def _task(entry: ListItem, box: re.Match[str], about: str) -> ImportedTask:
 
 
 def _abouts(lines: Sequence[Line]) -> dict[int, str]:
-    """Of each item, what stands between the second-level heading above it and the first item below that."""
+    """Of each item, what is between the second-level heading above it and the first item below that."""
     found: dict[int, str] = {}
     head: list[Line] = []
     about: str | None = ""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 MAX_NAME: Final = 400
-"""Characters of one part of an id; a longer one ends in a mark that tells it from others."""
+"""Characters of one part of an id; a longer one ends in a mark that distinguishes it from others."""
 _LAYOUT: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\s]+")
 
 

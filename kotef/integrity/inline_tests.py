@@ -159,7 +159,7 @@ def _of_examples(text: str, prefix: str, line: int) -> Iterator[InlineTest]:
 
 
 def _of_rust(text: str) -> Iterator[InlineTest]:
-    """The functions marked as tests, and the modules they stand in without them."""
+    """The functions marked as tests, and the modules they are in without them."""
     for start, block in _blocks(_RUST_TEST, text):
         named = _RUST_NAME.search(block)
         yield InlineTest("case", named[1] if named else "test", text.count("\n", 0, start) + 1, (_flat(block),))

@@ -58,7 +58,7 @@ _KEPT: Final = (
 )  # fmt: skip
 
 _GLOBS: Final = (*_TESTS, *_STEERING, *_KEPT)
-"""Whole files; of shared ones (pyproject.toml, package.json, setup.cfg) `tables` tells the judging tables apart."""
+"""Whole files; of shared ones (pyproject.toml, package.json, setup.cfg) `tables` distinguishes the judging tables."""
 
 _SHARED: Final = tuple(f"**/{name}" for name in SHARED)
 

@@ -186,7 +186,7 @@ def _provided(path: str, roots: Collection[str]) -> Iterator[str]:
 
 
 def is_quiet(path: str, text: str) -> bool:
-    """Whether test code only defines tests, as far as reading it can tell.
+    """Whether test code only defines tests, as far as reading it can show.
 
     Python that patches what it imports, reaches for the interpreter or does something on import is not quiet; what it
     does through the objects of the product while its own tests run is not seen.

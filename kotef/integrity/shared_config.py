@@ -249,7 +249,7 @@ SHARED: Final = tuple(_FORMATS)
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each section, header included; what stands before the first has no name. Repeated: joined."""
+    """Name and text of each section, header included; what is before the first has no name. Repeated: joined."""
     starts = [(match.start(), match[1]) for match in _HEADER.finditer(text)]
     yield "", text[: starts[0][0] if starts else len(text)]
     for (start, name), (end, _) in pairwise([*starts, (len(text), "")]):

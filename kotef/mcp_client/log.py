@@ -19,7 +19,7 @@ _DRAIN: Final = 64
 
 @asynccontextmanager
 async def log_without_secrets(path: Path) -> AsyncIterator[TextIO]:
-    """What to give a program as its stderr: what it says there stands in a file at `path`, known secrets hidden."""
+    """What to give a program as its stderr: what it says there is in a file at `path`, known secrets hidden."""
     loop, shown, log = asyncio.get_running_loop(), redactor().stream(), Log(path, MOST)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)

@@ -17,8 +17,7 @@ from typing import Final, Literal, TypeVar
 from kotef.errors import UsageError
 from kotef.files import state_dir
 from kotef.runs import store
-from kotef.workspace.lock import holder_of
-from kotef.workspace.process_tree import start_of
+from kotef.workspace import holder_of, start_of
 
 START_SECONDS: Final = 60.0
 """How long a run may take to say that it has begun."""
@@ -64,7 +63,7 @@ class Detached:
     async def cancel(self, run: store.RunDir, seconds: float) -> bool:
         """Ask the run to stop, and wait for its end; False when it is still stopping after `seconds`.
 
-        Raises `UsageError` where no process is known to work on it.
+        Raises `UsageError` if no process is known to work on it.
         """
         self.reap()
         found = holder_of(self.root)

@@ -1,16 +1,17 @@
 """The status of a run for a client."""
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kotef.events import RecordedEvent
 from kotef.mcp_server.background_run import at_work
 from kotef.runs import store
-from kotef.runs.events import Line, read_events
-from kotef.runs.progress import State, doing_after
+from kotef.runs.events import read_events
+from kotef.runs.progress import State
 from kotef.runs.result import Camel
+from kotef.runs.run_history import RunHistory
 
-Told = Callable[[Iterable[Line], int], list[str]]
+Told = Callable[[Iterable[RecordedEvent], int], list[str]]
 """The events as lines a person reads; the number is that of the attempts allowed."""
 
 SHOWN = 400
@@ -44,21 +45,20 @@ class Status(Camel):
     issue: str | None
     """Where its issue entry stands; null without one."""
     resume: str | None
-    """The command that goes on; null where there is nothing to resume."""
+    """The command that continues; null if there is nothing to resume."""
     report: str | None
     lines: list[str]
 
 
 def status_of(root: Path, run: store.RunDir, told: Told, lines: int) -> Status:
-    """The run as its directory tells it. UsageError where that cannot be read."""
+    """The run as its directory reports it. UsageError if that cannot be read."""
     task = run.task()
     alive = at_work(root, run)  # before the events are read: it may end meanwhile, and then has its last event
-    events = list(read_events(run.events))
+    history = RunHistory.of(read_events(run.events))
     result = None if alive else run.result()
-    now = doing_after(events)
-    now = now if alive else now.lost()
+    now = history.progress if alive else history.progress.lost()
     most = task.limits.max_attempts if task else 0
-    last = told(deque(events, SHOWN), most)[-lines:] if lines else []
+    last = told(history.recorded[-SHOWN:], most)[-lines:] if lines else []
     killed = f"kotef resume {run.run_id}" if task and not alive else None
     return Status(
         run_id=run.run_id,

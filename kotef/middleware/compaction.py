@@ -62,7 +62,7 @@ class Measure(NamedTuple):
     tokens: int
     """Of the request as it would be sent."""
     before: int
-    """Characters of what stands before the conversation, and is never cut."""
+    """Characters of what is before the conversation, and is never cut."""
     per_token: float
     """Characters."""
     window: int
@@ -99,19 +99,17 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
     that a resume cuts the same, and every request between two cuts repeats the one before it byte for byte.
     """
 
-    def __init__(
-        self, setting: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow
-    ) -> None:
+    def __init__(self, visit: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow) -> None:
         """One instance a visit, one window a run."""
         super().__init__()
-        self.setting, self.budget, self.recent, self.window = setting, budget, recent, window
+        self.visit, self.budget, self.recent, self.window = visit, budget, recent, window
         self._short: dict[tuple[str, How], str] = {}
         self._pieces: dict[int, tuple[AnyMessage, Piece]] = {}
         """By the identity of a message, which is kept with it: a conversation is measured in every request."""
         self._before: int | None = None
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
-        """Ask with what fits; an endpoint that says it does not is asked once more with less."""
+        """Ask with what fits; an endpoint that says it does not is asked again with less."""
         cut = cut_of(request.state["messages"])
         step = await self._fitting(request, handler, cut)
         try:
@@ -172,9 +170,9 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         how = "dropped" if made.tier > 1 else "truncated"
         if made.covered > cut.covered:
             how = "summary"
-        self.setting.emit(
+        self.visit.context.emit(
             "compacted",
-            visit=self.setting.visit,
+            visit=self.visit.number,
             how=how,
             messages=max(made.covered, made.upto),
             tokens_before=measure.tokens,
@@ -187,7 +185,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut, covered: int
     ) -> tuple[str, Spent]:
         """The block that stands for the messages up to `covered`, by the model or, where it cannot, by code."""
-        prompts = self.setting.prompts
+        prompts = self.visit.context.prompts
         room = measure.summary
         thoughts = [
             str(message.additional_kwargs["reasoning_content"])
@@ -204,18 +202,18 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         return prompts.render("compacted", said=said, before=cut.summary, files=names, room=room), spent
 
     async def _answer(self, request: ModelRequest[Any], handler: Ask) -> tuple[str, Spent]:
-        """The model's summary and its cost; nothing where the budget or the window has no room for one."""
+        """The model's summary and its cost; nothing if the budget or the window has no room for one."""
         if self.budget.refusal(request.state["messages"], 2 * self._tokens(request, Cut())):
             return "", Spent()
-        visit = self.setting.visit
-        self.setting.emit("model_call", visit=visit, node="compaction")
+        visit = self.visit.number
+        self.visit.context.emit("model_call", visit=visit, node="compaction")
         try:
             response = await handler(request)
         except ContextOverflowError as error:
             return "", Spent(calls=error.tries)
         message = next(message for message in response.result if isinstance(message, AIMessage))
         spent = spent_on(message, self.budget.price)
-        self.setting.emit("model_answer", visit=visit, node="compaction", **answer_facts(message, spent))
+        self.visit.context.emit("model_answer", visit=visit, node="compaction", **answer_facts(message, spent))
         return message.text.strip(), spent
 
     async def _ask(self, request: ModelRequest[Any], handler: Ask, step: CompactionStep) -> ModelResponse[Any]:
@@ -254,7 +252,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         return message.model_copy(update={"content": self._short[key]})
 
     def _shortened(self, message: ToolMessage, how: How) -> str:
-        text, stash = message.text, self.setting.stash
+        text, stash = message.text, self.visit.stash
         where = f"; {note(stash.keep(text))}" if stash else ""
         if how == "stub":
             return f"[{message.name}: {counted(len(text), 'character')} dropped{where}]"

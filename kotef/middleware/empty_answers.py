@@ -14,20 +14,20 @@ TWICE: Final = "The model answered twice with nothing."
 
 
 class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
-    """Asks once more, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
+    """Asks again, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
 
     Without it a turn with only thoughts would end the visit as if the work were done.
     """
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
-        self.setting = setting
+        self.visit = visit
 
     def note(self, request: ModelRequest[Any]) -> str:
         """The note to the model in the request that follows an empty answer."""
         last = request.state["messages"][-1]
-        return self.setting.prompts.render("empty") if EMPTY in last.additional_kwargs else ""
+        return self.visit.context.prompts.render("empty") if EMPTY in last.additional_kwargs else ""
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -38,13 +38,13 @@ class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
         *before, said = response.result
         if not _is_empty(said):
             return response
-        self.setting.emit("empty_answer", visit=self.setting.visit, asked_again=True)
+        self.visit.context.emit("empty_answer", visit=self.visit.number, asked_again=True)
         first: list[Any] = [*before, said.model_copy(update=_marked(said))]
         state: Any = {**request.state, "messages": [*request.state["messages"], *first]}
         again = await handler(request.override(messages=_without_empty([*request.messages, *first]), state=state))
         *between, last = again.result
         if _is_empty(last):
-            self.setting.emit("empty_answer", visit=self.setting.visit, asked_again=False)
+            self.visit.context.emit("empty_answer", visit=self.visit.number, asked_again=False)
             last = last.model_copy(update={"content": TWICE})
         return ModelResponse(result=[*first, *between, last])
 

@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AnyMessage, HumanMessage
 
 Note = Callable[[ModelRequest[Any]], str]
-"""One part of the tail, computed from the conversation in the request's `state`; empty where it has nothing to say."""
+"""One part of the tail, computed from the conversation in the request's `state`; empty if it has nothing to say."""
 
 
 class Tail(AgentMiddleware[Any, Any, Any]):

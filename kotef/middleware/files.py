@@ -28,10 +28,10 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
     What has changed since is not seen either. A file that is viewed by an earlier call of the same answer counts.
     """
 
-    def __init__(self, setting: VisitContext, guard: FileGuard) -> None:
+    def __init__(self, visit: VisitContext, guard: FileGuard) -> None:
         """One instance a visit."""
         super().__init__()
-        self.root, self.known, self.guard = setting.root, setting.known, guard
+        self.root, self.known, self.guard = visit.context.root, visit.known, guard
 
     async def awrap_tool_call(
         self,
@@ -79,7 +79,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         return set(self._states(seen))
 
     def _states(self, paths: Sequence[str]) -> dict[str, str]:
-        """The hashes of these files by their names in the workspace; what lies outside has none."""
+        """The hashes of these files by their names in the workspace; what is outside has none."""
         states: dict[str, str] = {}
         for path in paths:
             try:

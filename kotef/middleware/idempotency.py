@@ -32,12 +32,12 @@ IN_PART: Final = "{files}: changed before kotef was interrupted, and not changed
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
     """A finished effect is replayed from the ledger; one in doubt is resolved by its target, or by the model."""
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One ledger a run, one instance a visit."""
         super().__init__()
-        self.ledger, self.root = setting.effects, setting.root
-        self.visit, self.emit, self.effectful = setting.visit, setting.emit, setting.effectful
-        self.permit = setting.permit
+        self.ledger, self.root = visit.effects, visit.context.root
+        self.visit, self.emit, self.effectful = visit.number, visit.context.emit, visit.effectful
+        self.permit = visit.permit
 
     async def awrap_tool_call(
         self,

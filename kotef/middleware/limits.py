@@ -21,7 +21,7 @@ from kotef.stop_gate import next_step
 STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
 SUMMARY: Final = "kotef_summary"
-"""The same, of a closing summary: True where the visit goes on after it, False where it is the last word."""
+"""The same, of a closing summary: True if the visit continues after it, False if it is the last word."""
 COMMAND: Final = "run_command"
 """The tool that runs commands."""
 NO_TOOLS: Final = "none"
@@ -36,7 +36,7 @@ class Cap(NamedTuple):
     by: StoppedBy
     detail: str
     goes_on: bool
-    """Whether the visit may go on after a closing summary."""
+    """Whether the visit may continue after a closing summary."""
 
 
 @dataclass(slots=True)
@@ -134,21 +134,21 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
     """Ends the visit at a limit, and when the endpoint fails; the end is a message, so it is checkpointed.
 
     At a cap of the visit the model is asked for one closing summary with its tools switched off; after the tool budget
-    the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
+    the visit continues from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
     """
 
-    def __init__(self, budget: VisitBudget, setting: VisitContext) -> None:
+    def __init__(self, budget: VisitBudget, visit: VisitContext) -> None:
         """One instance a visit; it holds no count of its own."""
         super().__init__()
-        self.budget, self.setting = budget, setting
-        self.emit: Emit = setting.emit
+        self.budget, self.visit = budget, visit
+        self.emit: Emit = visit.context.emit
 
     def note(self, request: ModelRequest[Any]) -> str:
         """The note to the model in a request for its closing summary; empty in every other."""
         if request.tool_choice != NO_TOOLS or not self.budget.limits.max_steps:
             return ""
         cap = self.budget.cap(request.state["messages"])
-        return self.setting.prompts.render("wrap_up", detail=cap.detail, goes_on=cap.goes_on) if cap else ""
+        return self.visit.context.prompts.render("wrap_up", detail=cap.detail, goes_on=cap.goes_on) if cap else ""
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
         """Ask the model, or say why not."""
@@ -161,7 +161,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
 
     async def _close(self, cap: Cap, request: ModelRequest[Any], handler: Ask) -> list[BaseMessage]:
         """One closing summary, and what follows from it; a call that the summary makes all the same is dropped."""
-        self.emit("cap_reached", visit=self.setting.visit, cap=cap.by, detail=cap.detail, can_continue=cap.goes_on)
+        self.emit("cap_reached", visit=self.visit.number, cap=cap.by, detail=cap.detail, can_continue=cap.goes_on)
         said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
         if STOP in said.additional_kwargs:
             return [said.model_copy(update={"content": cap.detail, "additional_kwargs": {STOP: [cap.by, cap.detail]}})]
@@ -170,7 +170,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         said = said.model_copy(update={"additional_kwargs": said.additional_kwargs | marks})
         if not cap.goes_on:
             return [said]
-        told = HumanMessage(self.setting.prompts.render("continue", calls=self.budget.limits.max_tool_calls))
+        told = HumanMessage(self.visit.context.prompts.render("continue", calls=self.budget.limits.max_tool_calls))
         after: list[AnyMessage] = [said, told]
         state: Any = {**request.state, "messages": [*request.state["messages"], *after]}
         goes_on = request.override(messages=[*request.messages, *after], state=state)
@@ -205,7 +205,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         coming = estimate([*([request.system_message] if request.system_message else []), *request.messages])
         if stop := self.budget.refusal(messages, coming):
             return stopped(*stop)
-        clock, visit = self.budget.clock, self.setting.visit
+        clock, visit = self.budget.clock, self.visit.number
         await next_step()
         self.emit("model_call", visit=visit, node="coder")
         try:

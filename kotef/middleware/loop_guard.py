@@ -25,15 +25,15 @@ WARNED: Final = "kotef_warned"
 class RepeatGuard(AgentMiddleware[Any, Any, Any]):
     """Warns the model of the first loop, and ends the visit at the next; a note of `Tail`."""
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
-        self.setting = setting
+        self.visit = visit
 
     def note(self, request: ModelRequest[Any]) -> str:
         """The warning, in the one request that follows the loop."""
         loop = self._loop(request)
-        return self.setting.prompts.render("repeats", what=loop.what, tool=loop.tool) if loop else ""
+        return self.visit.context.prompts.render("repeats", what=loop.what, tool=loop.tool) if loop else ""
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -44,8 +44,8 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
             return await handler(request)
         stop = any(warnings(request.state["messages"]))
         mark = {WARNED: [loop.turn, loop.tool, loop.what]}
-        self.setting.emit(
-            "repeat", visit=self.setting.visit, kind=loop.kind, tool=loop.tool, what=loop.what, stopped=stop
+        self.visit.context.emit(
+            "repeat", visit=self.visit.number, kind=loop.kind, tool=loop.tool, what=loop.what, stopped=stop
         )
         if stop:
             end = stopped(loop.kind, f"{loop.tool}: {loop.what}, after a warning")
@@ -58,7 +58,7 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
 
     def _loop(self, request: ModelRequest[Any]) -> ToolLoop | None:
         messages = request.state["messages"]
-        calls = self.setting.calls(messages)
+        calls = self.visit.calls(messages)
         return loop_in(calls, TOOLS, warned=any(warnings(messages)))
 
 

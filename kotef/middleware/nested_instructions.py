@@ -14,7 +14,7 @@ from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate, read_text
 
 NAME: Final = "AGENTS.md"
-"""That of the workspace itself stands in the first message."""
+"""That of the workspace itself is in the first message."""
 TOLD: Final = "kotef_nested"
 """Key in `additional_kwargs` of a tool's answer: the files of instructions it ends with."""
 
@@ -25,10 +25,10 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
     The nearest one counts, and each is shown once per visit: what was sent stays as it was.
     """
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One instance a visit; the calls of one turn run at once, so what they tell is noted here, too."""
         super().__init__()
-        self.root, self.prompts = setting.root, setting.prompts
+        self.root, self.prompts = visit.context.root, visit.context.prompts
         self._told: set[str] = set()
 
     async def awrap_tool_call(
@@ -72,7 +72,7 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
         return (self.root / folder / NAME).is_file()
 
     def _text(self, path: str) -> str:
-        """Empty where it cannot be read, or leads out of the workspace."""
+        """Empty if it cannot be read, or leads out of the workspace."""
         try:
             return read_text(self.root, locate(self.root, path)).plain.strip()
         except ToolFault:

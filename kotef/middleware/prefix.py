@@ -18,11 +18,11 @@ class PrefixWatch(AgentMiddleware[Any, Any, Any]):
     Over the visits of a run, and its resumes.
     """
 
-    def __init__(self, setting: VisitContext, role: str) -> None:
+    def __init__(self, visit: VisitContext, role: str) -> None:
         """One instance a visit; what the run has sent up to now is read from its directory."""
         super().__init__()
-        self.role, self.emit, self.visit = role, setting.emit, setting.visit
-        self.sent = Prefixes(setting.run_dir)
+        self.role, self.emit, self.visit = role, visit.context.emit, visit.number
+        self.sent = Prefixes(visit.context.run_dir)
         self._last: tuple[str, Sequence[Any], Prefix] | None = None
 
     async def awrap_model_call(

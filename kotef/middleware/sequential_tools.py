@@ -19,10 +19,10 @@ class InTurn(AgentMiddleware[Any, Any, Any]):
     would find, hung on which was quicker; a run that is played again would see something else.
     """
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
-        self._effectful = setting.effectful
+        self._effectful = visit.effectful
         self._effect: asyncio.Future[None] | None = None
         """The newest call with an effect."""
         self._looks: list[asyncio.Future[None]] = []

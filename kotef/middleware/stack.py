@@ -28,27 +28,29 @@ from kotef.tools.guard import FileGuard
 
 
 def stack(
-    setting: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow, guard: FileGuard
+    visit: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow, guard: FileGuard
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Outermost first."""
-    mistakes, repeats, bounds = MistakeGuard(setting), RepeatGuard(setting), Bounds(budget, setting)
-    empty = EmptyAnswers(setting)
+    mistakes, repeats, bounds = MistakeGuard(visit), RepeatGuard(visit), Bounds(budget, visit)
+    empty = EmptyAnswers(visit)
     return [
         ReportedContradiction(),  # outermost: after an accepted report there is nothing to ask, and nothing to guard
         mistakes,  # before the bounds: a visit that is stopped for what it did is asked for no summary
         repeats,  # after the mistakes: what fails in turn is a row of mistakes before it is a cycle
-        empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none
+        empty,  # before the bounds: to ask again is a call to be allowed; a closing summary that is empty is none
         bounds,  # nothing below may cost a call that is not allowed
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
-        InTurn(setting),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
-        ToolActivity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
-        Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is not an effect
-        Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit
-        PrefixWatch(setting, "coder"),  # innermost of those that change a request: it sees what is sent
-        NestedInstructions(setting),  # outside the ledger: what it keeps of an effect is the effect's own answer
-        EffectsOnce(setting),  # outside the error handler: a failure is a result to replay, too
-        FileLedger(setting, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
-        *([Heard(setting.hear)] if setting.hear else []),  # outside what hides secrets: a record holds none
+        InTurn(visit),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
+        ToolActivity(
+            visit.context.emit, visit.number
+        ),  # outside of whatever answers a call, so that every answer is seen
+        Malformed(visit.tools, visit.context.emit),  # before the ledger: a call that cannot be read is not an effect
+        Compaction(visit, budget, recent, window),  # inside the tail, which is part of what must fit
+        PrefixWatch(visit, "coder"),  # innermost of those that change a request: it sees what is sent
+        NestedInstructions(visit),  # outside the ledger: what it keeps of an effect is the effect's own answer
+        EffectsOnce(visit),  # outside the error handler: a failure is a result to replay, too
+        FileLedger(visit, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
+        *([Heard(visit.hear)] if visit.hear else []),  # outside what hides secrets: a record holds none
         HiddenSecrets(),  # outside what words a failure, inside all that keeps or reads a result
         Faults(),  # innermost: a tool's exception would end the whole run
     ]

@@ -1,12 +1,10 @@
-"""The visit in which the guards of the inner loop work."""
+"""Context of one visit of the model coder: what the guards of the inner loop share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
-from kotef.deps import Emit
+from kotef.deps import RunContext
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.conversation import AnsweredCalls
 from kotef.middleware.effect_log import Effects
@@ -16,14 +14,13 @@ from kotef.tools.stash import Stash
 
 @dataclass(frozen=True, slots=True)
 class VisitContext:
-    """What the guards of one visit share. They hold no count of their own: all is taken from the conversation."""
+    """One visit, in its run. The guards hold no count of their own: all is taken from the conversation."""
 
-    visit: int
-    root: Path
-    run_dir: Path
+    context: RunContext
+    number: int
+    """The number of the visit."""
     limits: Limits
-    emit: Emit
-    prompts: Prompts
+    """Those of the run, as far as the role of the coder does not narrow them."""
     effects: Effects
     """Which effects of tools have happened already."""
     tools: tuple[str, ...]
@@ -31,7 +28,7 @@ class VisitContext:
     effectful: frozenset[str] = frozenset()
     """Those among them that are not in the registry and may change anything: the tools of MCP servers."""
     stash: Stash | None = None
-    """Where texts are kept that are cut; None where the model is offered no tool to read them."""
+    """Where texts are kept that are cut; None if the model is offered no tool to read them."""
     known: Known = field(default_factory=Known)
     """In which states the model has seen the files."""
     permit: Callable[[str], Awaitable[None]] | None = None

@@ -100,7 +100,7 @@ class ContextWindow:
 
 
 def read_props(body: Any, _: str = "") -> int | None:
-    """The window of one slot in llama.cpp's `/props`; None where it is not that."""
+    """The window of one slot in llama.cpp's `/props`; None if it is not that."""
     parts = (_of(body, "default_generation_settings"), body)
     return next((tokens for part in parts if (tokens := _tokens(_of(part, "n_ctx")))), None)
 

@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _GAP: Final = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
-"""What may stand between two tokens."""
+"""What may be between two tokens."""
 _INSIDE: Final = re.compile(r"""\\(?P<escaped>.)|(?P<raw>[\x00-\x1f"])""", re.DOTALL)
 _ESCAPES: Final = frozenset('"\\/bfnrtu')
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
@@ -35,7 +35,7 @@ class Mended(NamedTuple):
 
 
 def mend(text: str) -> Mended | None:
-    """The same tokens as JSON writes them; None where there is no single reading of them.
+    """The same tokens as JSON writes them; None if there is no single reading of them.
 
     Repaired are trailing commas, single quotes, keys without quotes, the literals of Python, control characters and
     quotes in strings, and comments. Nothing is ever added between two tokens or behind the last: a string or bracket
@@ -61,7 +61,7 @@ def mend(text: str) -> Mended | None:
 
 
 def _token(found: re.Match[str], text: str, changes: set[str]) -> str | None:
-    """One token in JSON's spelling; empty for what stands between tokens, None for what has no spelling in it."""
+    """One token in JSON's spelling; empty for what is between tokens, None for what has no spelling in it."""
     match found.lastgroup:
         case "space":
             return ""
@@ -80,7 +80,7 @@ def _token(found: re.Match[str], text: str, changes: set[str]) -> str | None:
 
 
 def _string(inside: str, changes: set[str]) -> str | None:
-    """A string of JSON with these characters; None where an escape is none that JSON and Python agree on."""
+    """A string of JSON with these characters; None if an escape is none that JSON and Python agree on."""
     for escape in _INSIDE.finditer(inside):
         if (escaped := escape["escaped"]) is not None and escaped not in _ESCAPES and escaped != "'":
             return None

@@ -183,7 +183,7 @@ class StrictChatOpenAI(ChatOpenAI):
         yield _as_chunk(self._generate(*args, **kwargs))
 
     async def _persist(self, payload: dict[str, Any], tries: "_Tries") -> ModelResponse:
-        """The first whole answer; `tries` tells how many requests it took."""
+        """The first whole answer; `tries` says how many requests it took."""
         last = tries.made + self.max_tries
         while True:
             tries.made += 1

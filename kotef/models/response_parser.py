@@ -120,7 +120,7 @@ class ModelResponse:
         """The message; a tool call that is not whole, or more than its syntax is wrong, is invalid.
 
         `used_ids` are the call ids of the conversation so far; a call that repeats one gets a fresh id. Reasoning is
-        kept aside from the content, also where it stands before it between `<think>` marks.
+        kept aside from the content, also where it is before it between `<think>` marks.
         """
         valid: list[ToolCall] = []
         mended: list[list[str]] = []
@@ -200,7 +200,7 @@ async def read_answer(pieces: AsyncIterator[bytes]) -> ModelResponse:
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines ended by a newline only: U+2028 and the like may stand inside JSON."""
+    """Lines ended by a newline only: U+2028 and the like may be inside JSON."""
     pending: list[bytes] = []
     size = 0
     async for piece in pieces:

@@ -19,7 +19,7 @@ from pydantic import Field, InstanceOf, PrivateAttr
 class ScriptedChatModel(BaseChatModel):
     """Answers with `replies` in order; an exception in the list is raised instead.
 
-    Each answer is a copy with an id of its own, so the same reply may stand in the script many times.
+    Each answer is a copy with an id of its own, so the same reply may be in the script many times.
     """
 
     replies: list[InstanceOf[AIMessage] | InstanceOf[Exception]]
@@ -27,7 +27,7 @@ class ScriptedChatModel(BaseChatModel):
     requests: list[list[BaseMessage]] = Field(default_factory=list)
     """Every message list received, for assertions."""
     tools: list[list[dict[str, Any]]] = Field(default_factory=list)
-    """The tools offered with each request, in OpenAI's format; empty where none were bound."""
+    """The tools offered with each request, in OpenAI's format; empty if none were bound."""
 
     _call_ids: set[str] = PrivateAttr(default_factory=set)
 

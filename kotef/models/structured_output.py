@@ -35,7 +35,7 @@ _DECODER: Final = json.JSONDecoder()
 
 @dataclass
 class RungMemory:
-    """Which rung worked, per model; one for a run. A later question starts there and may go on down."""
+    """Which rung worked, per model; one for a run. A later question starts there and may continue down."""
 
     worked: dict[str, Rung] = field(default_factory=dict)
 

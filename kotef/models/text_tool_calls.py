@@ -26,7 +26,7 @@ def rescue_tool_calls(text: str, known: Collection[str]) -> list[ToolCall]:
     Read are `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=name>` with `<parameter=key>value</parameter>`
     (Qwen coder; values are text) or with JSON (Llama), and JSON with a name and arguments that is a fenced block or
     the whole text. What is ambiguous, such as a value that holds a closing tag, is not a call, and neither is what the
-    text goes on after: a model that quotes a call speaks of it, one that makes a call stops and waits for its result.
+    text continues after: a model that quotes a call speaks of it, one that makes a call stops and waits for its result.
     """
     spoken = text.rpartition("</think>")[2].partition("<think>")[0]
     if not _ENDS.search(spoken):
@@ -56,7 +56,7 @@ def _tagged(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _json_before(text: str, start: int, closing: str) -> tuple[Any, int]:
-    """The JSON value at `start` and its end; None unless only space stands between it and `closing`."""
+    """The JSON value at `start` and its end; None unless only space is between it and `closing`."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -88,7 +88,7 @@ def _plain(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _named(value: object) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and arguments of a call, or of each call of a list; nothing where another key says it is something else."""
+    """Name and arguments of a call, or of each call of a list; nothing if another key says it is something else."""
     if isinstance(value, list):
         for one in value:
             if isinstance(one, dict):

@@ -39,7 +39,7 @@ def spent_on(message: AIMessage, price: Price | None = None, *, alone: bool = Fa
 
 
 def answer_facts(message: AIMessage, spent: Spent) -> dict[str, Any]:
-    """What an event tells of one model call: who answered, in which time, and what was `spent` on it."""
+    """What an event says about one model call: who answered, in which time, and what was `spent` on it."""
     found = message.response_metadata
     who = {"model": str(found.get("model_name") or ""), "seconds": found.get(SECONDS)}
     return spent.model_dump(include=_FIGURES) | who

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from kotef.deps import Deps
+from kotef.deps import RunContext
 from kotef.errors import QuitError
 from kotef.files import write_atomic
 from kotef.redaction import redactor
@@ -14,18 +14,18 @@ APPROVED: Final = "approved.json"
 """In the directory of a run: which plan a person agreed to. One is asked once a run, and after a kill not again."""
 
 
-async def approved(plan: Plan, deps: Deps) -> Plan:
+async def approved(plan: Plan, context: RunContext) -> Plan:
     """The plan as the person at the terminal wants it, where one is to be asked. Raises QuitError."""
-    kept = deps.run_dir / APPROVED
-    if deps.approval is not None and not kept.exists():
-        steps = await deps.approval.plan(plan.visit, [step.description for step in plan.steps])
+    kept = context.run_dir / APPROVED
+    if context.approval is not None and not kept.exists():
+        steps = await context.approval.plan(plan.visit, [step.description for step in plan.steps])
         if steps is None:
             raise QuitError(f"the plan of attempt {plan.visit}")
         said = {"visit": plan.visit, "steps": redactor().whole(steps)}
         write_atomic(kept, json.dumps(said, indent=1).encode())
         agreed = _with_steps(plan, steps)
         if agreed != plan:
-            deps.emit("planned", visit=plan.visit, source="person", hypothesis=plan.hypothesis, steps=list(steps))
+            context.emit("planned", visit=plan.visit, source="person", hypothesis=plan.hypothesis, steps=list(steps))
         return agreed
     return _as_agreed(plan, kept)
 

@@ -11,7 +11,7 @@ from kotef.checks.project_config import readable_text
 from kotef.checks.verdict import failure_entries
 from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
-from kotef.deps import JudgeDeps
+from kotef.deps import RunContext
 from kotef.failures.history import MAX_SUMMARY
 from kotef.integrity import absent_modules, closure_of_tests
 from kotef.nodes.edit_guard import all_is_protected
@@ -20,9 +20,7 @@ from kotef.nodes.run_checks import baseline_results, usage_of
 from kotef.nodes.runner_fallback import other_runner
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.state import StateUpdate, Task
-from kotef.workspace.installed_environments import remember_environments
-from kotef.workspace.last_tree import forget
-from kotef.workspace.remainder import Remainder, keep, note_written
+from kotef.workspace import Remainder, forget_last_tree, keep_remainder, note_written_by_checks, remember_environments
 
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could distinguish success from failure: name one with --check, in the "
@@ -30,43 +28,43 @@ NO_CHECKS: Final = (
 )
 
 
-async def take_baseline(task: Task, deps: JudgeDeps) -> tuple[Verification, StateUpdate]:
+async def take_baseline(context: RunContext) -> tuple[Verification, StateUpdate]:
     """The state before the run: what is red already is known before a token is paid for."""
-    began = time.monotonic()
-    tree = deps.snapshots.take()
-    kept = keep(deps.snapshots, tree)
-    deps.emit("snapshot", tree=tree, kept=len(kept.copied), left_out=_left_out(deps, kept)[:50])
-    forget(deps.run_dir)
-    with deps.before_edits():
+    task, began = context.task, time.monotonic()
+    tree = context.snapshots.take()
+    kept = keep_remainder(context.snapshots, tree)
+    context.emit("snapshot", tree=tree, kept=len(kept.copied), left_out=_left_out(context, kept)[:50])
+    forget_last_tree(context.run_dir)
+    with context.executor.before_edits():
         unkept = (*kept.copied, *kept.left_out)
         judged = task.model_copy(update={"checks": ()}) if task.broken else task
-        results, wrote, opened = await baseline_results(judged, tree, unkept, deps)
-    note_written(deps.snapshots, tree)
+        results, wrote, opened = await baseline_results(judged, tree, unkept, context)
+    note_written_by_checks(context.snapshots, tree)
     environments = remember_environments(
-        deps.snapshots, deps.snapshots.paths(tree), opened=opened, writable=commands_may_write(deps)
+        context.snapshots, context.snapshots.paths(tree), opened=opened, writable=commands_may_write(context)
     )
     judging = Judging(visit=0, tree=tree, results=tuple(results), named_text=_named_text(task))
-    judging.keep(deps.run_dir)
+    judging.keep(context.run_dir)
     verification = judging.verdict(None)
     absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
     verification = verification.model_copy(
         update={
             "wrote": wrote,
             "absent": absent,
-            "test_files": _test_files(verification, tree, deps),
-            "unheld": remember_unheld(task, tree, deps, environments=environments),
+            "test_files": _test_files(verification, tree, context),
+            "unheld": remember_unheld(task, tree, context, environments=environments),
         }
     )
-    close_off_environments(verification, deps)
+    close_off_environments(verification, context)
     if task.broken:
         verification = verification.model_copy(
             update={"environment": "missing_runner", "summary": task.broken[:MAX_SUMMARY]}
         )
     without_pytest = [check.command for check in task.checks] if "No module named pytest" in task.broken else []
-    if hint := other_runner(verification, deps.snapshots, not_started=without_pytest):
+    if hint := other_runner(verification, context.snapshots, not_started=without_pytest):
         verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
-    if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots, verification.test_files)):
-        deps.emit("notice", text=closed)
+    if verification.targets and (closed := all_is_protected(task, tree, context.snapshots, verification.test_files)):
+        context.emit("notice", text=closed)
     if not task.checks and not task.allow_unverified:
         verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
     return verification, {
@@ -78,16 +76,16 @@ async def take_baseline(task: Task, deps: JudgeDeps) -> tuple[Verification, Stat
     }
 
 
-def _test_files(verification: Verification, tree: str, deps: JudgeDeps) -> tuple[str, ...]:
+def _test_files(verification: Verification, tree: str, context: RunContext) -> tuple[str, ...]:
     """What the ids of the tests and the code that was just judged say about which files judge."""
-    read = partial(readable_text, deps.root)
-    return tuple(sorted(closure_of_tests(verification.tests, deps.snapshots.paths(tree), read)))
+    read = partial(readable_text, context.root)
+    return tuple(sorted(closure_of_tests(verification.tests, context.snapshots.paths(tree), read)))
 
 
-def _left_out(deps: JudgeDeps, kept: Remainder) -> list[str]:
+def _left_out(context: RunContext, kept: Remainder) -> list[str]:
     """Paths of which nothing is kept: neither in the tree, nor as a copy, nor as a repository of its own."""
     held = {name for each in kept.repositories for name in (each.path, f"{each.path}/")}.union(kept.copied)
-    names = dict.fromkeys((*deps.snapshots.left_out, *kept.left_out, *kept.unkept))
+    names = dict.fromkeys((*context.snapshots.left_out, *kept.left_out, *kept.unkept))
     return [name for name in names if name not in held]
 
 

@@ -15,7 +15,7 @@ _SHOWN: Final = 3
 
 async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult:
     """Without the change, everything else as it is, the targets must be red."""
-    known = bench.deps.snapshots.paths(bench.before)
+    known = bench.context.snapshots.paths(bench.before)
     old = [path for path in judged.changed if path in known]
     new = [path for path in judged.changed if path not in known]
     code = [path for path in new if not is_protected(path) or matches_globs(path, judged.task.allow_edits)]
@@ -58,8 +58,8 @@ def _green(unit: ProbeUnit, result: CommandResult) -> tuple[str, ...]:
 
 
 def new_test_files(bench: Bench, judged: Judged) -> list[str]:
-    """New files where tests are, or what configures them, except for a run that may edit tests."""
-    known = bench.deps.snapshots.paths(bench.before)
+    """New files where tests are, or what configures them, except in a run that may edit tests."""
+    known = bench.context.snapshots.paths(bench.before)
     if judged.task.allow_edits:
         return []
     return [path for path in judged.changed if path not in known and is_protected(path)]
@@ -96,12 +96,12 @@ async def old_tests_probe(unit: ProbeUnit, bench: Bench, judged: Judged, new: Se
 async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
     """The targets pass in a copy that has the visible files as they are, and what git ignores as before the run.
 
-    None where nothing that git ignores differs. A copy in which they are red with all there is says nothing.
+    None if nothing that git ignores differs. A copy in which they are red with all there is says nothing.
     """
     name: ProbeName = "surroundings"
     if judged.task.allow_install:
         return None
-    differing = await bench.deps.surroundings.differing(bench.before, f"visit-{bench.verification.visit}")
+    differing = await bench.context.surroundings.differing(bench.before, f"visit-{bench.verification.visit}")
     if differing is None:
         return not_probed(name, unit.check.name, "the earlier state of ignored files is unknown")
     if not differing:

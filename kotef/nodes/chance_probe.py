@@ -35,11 +35,11 @@ class ChanceRounds:
         """Choose which rounds come before which of so many other runs."""
         count = min(ROUNDS, max(self._sure(), self.bench.affordable() - others))
         self._places = sorted(self.bench.rng.sample(range(count + others), count))
-        # the n-th round stands before the other run number place - n
+        # the n-th round is before the other run number place - n
         self._places = [place - number for number, place in enumerate(self._places)]
 
     async def before(self, other: int) -> None:
-        """Make the rounds that stand before this one of the other runs, counted from 0."""
+        """Make the rounds that are before this one of the other runs, counted from 0."""
         while self._places and self._places[0] <= other and self.ended is None:
             self._places.pop(0)
             try:

@@ -5,12 +5,11 @@ from langgraph.runtime import Runtime
 from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
 from kotef.context.seen_files import Files
-from kotef.deps import Deps
+from kotef.deps import Deps, RunContext
 from kotef.nodes.approval import approved
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
-from kotef.workspace.file_swap_journal import HIDDEN
-from kotef.workspace.last_tree import forget, saw
+from kotef.workspace import HIDDEN_FILES, forget_last_tree, note_last_tree
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
@@ -23,38 +22,41 @@ def _test_files(baseline: Verification | None) -> tuple[str, ...]:
 async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     """Hand the plan to the coder and take the tree it leaves behind; what it says about it is only a claim."""
     deps, plan = runtime.context, state.get("plan")
+    context = deps.run
     judged = state.get("test_results")
     assert plan is not None, "the only edge to here is taken with a plan"  # noqa: S101
     assert judged is not None, "the graph starts in the verifier"  # noqa: S101
-    started = deps.clock.elapsed()
-    before = _tree_before(deps, plan.visit)
-    forget(deps.run_dir)
-    deps.snapshots.aside = deps.run_dir / HIDDEN
-    plan = await approved(plan, deps)
-    deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
+    started = context.clock.elapsed()
+    before = _tree_before(context, plan.visit)
+    forget_last_tree(context.run_dir)
+    context.snapshots.aside = context.run_dir / HIDDEN_FILES
+    plan = await approved(plan, context)
+    context.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     files = earlier.files if (earlier := state.get("edits")) else Files()
     brief = Brief(
         task=state["task"],
         plan=plan,
         failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
-        changed=deps.snapshots.changed(state["snapshots"][0], before),
+        changed=context.snapshots.changed(state["snapshots"][0], before),
         judged=judged,
         tree=before,
-        guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots, _test_files(state.get("baseline"))),
+        guard=guard_of(state["task"], state["snapshots"][0], context.snapshots, _test_files(state.get("baseline"))),
         spent=state["usage"],
         tried=state["tried"],
         visits=state["visits"],
         files=files,
     )
     work = await deps.coder.work(brief)
-    after = deps.snapshots.take()
-    while deps.snapshots.set_aside:
-        name = deps.snapshots.set_aside.pop()
-        deps.emit("notice", text=f"{name} was a special file that would block git; moved to {HIDDEN}/ of the run")
-    saw(deps.run_dir, after)
-    changed = deps.snapshots.changed(before, after)
+    after = context.snapshots.take()
+    while context.snapshots.set_aside:
+        name = context.snapshots.set_aside.pop()
+        context.emit(
+            "notice", text=f"{name} was a special file that would block git; moved to {HIDDEN_FILES}/ of the run"
+        )
+    note_last_tree(context.run_dir, after)
+    changed = context.snapshots.changed(before, after)
     edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})
-    deps.emit(
+    context.emit(
         "coder_finished",
         visit=plan.visit,
         stopped_by=edits.stopped_by,
@@ -62,7 +64,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         detail=edits.detail,
         summary=edits.summary,
     )
-    spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=deps.clock.elapsed() - started)})
+    spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=context.clock.elapsed() - started)})
     return {
         "edits": edits,
         "snapshots": {plan.visit: after},
@@ -71,11 +73,11 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     }
 
 
-def _tree_before(deps: Deps, visit: int) -> str:
+def _tree_before(context: RunContext, visit: int) -> str:
     """The tree this visit started from, also when a kill made it start twice."""
-    note = deps.run_dir / f"visit-{visit}.base"
+    note = context.run_dir / f"visit-{visit}.base"
     if note.exists() and (known := note.read_text(errors="replace").strip()):
         return known
-    tree = deps.snapshots.take()
+    tree = context.snapshots.take()
     note.write_text(tree + "\n")
     return tree

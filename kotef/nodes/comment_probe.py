@@ -16,11 +16,11 @@ _SHOWN: Final = 3
 
 def new_comments(bench: Bench, judged: Judged) -> dict[str, Reworded]:
     """By path: changed files of the product with other words in their new comments."""
-    known = bench.deps.snapshots.paths(bench.before)
+    known = bench.context.snapshots.paths(bench.before)
     found: dict[str, Reworded] = {}
     for path in judged.changed:
         now = None if matches_globs(path, judged.task.allow_edits) else bench.read(path)
-        before = bench.deps.snapshots.read(bench.before, path) if path in known else None
+        before = bench.context.snapshots.read(bench.before, path) if path in known else None
         changed = reworded(path, before, now, bench.rng) if now and len(now) <= _LARGEST else None
         if changed is not None:
             found[path] = changed

@@ -42,7 +42,7 @@ async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResul
 
 
 async def _lost(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
-    """Targets that are red with the edit, and green without it, once more each."""
+    """Targets that are red with the edit, and green without it, again each."""
     again = await _red(unit, bench, texts)
     suspects = [target for target in again if target not in red]
     if not suspects:

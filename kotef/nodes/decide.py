@@ -28,7 +28,7 @@ class Ending(NamedTuple):
 
 
 def decide(state: AgentState) -> Ending | None:
-    """The ending this state calls for; None to go on. Pure; the order of the rows is the agreement.
+    """The ending this state calls for; None to continue. Pure; the order of the rows is the agreement.
 
     `interrupted` is not here: a signal ends the process from outside, and the state stays resumable.
     `blocked` is not here either: only a plan (or a person) can say it, so it comes after every rule of code.

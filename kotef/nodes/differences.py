@@ -11,9 +11,7 @@ from typing import Final
 from kotef.failures.plural import counted
 from kotef.failures.quoting import plain
 from kotef.files import write_atomic
-from kotef.workspace.remainder import copies_of
-from kotef.workspace.restoration import Reason, RestoreReport, WorkspaceDifference
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import RestoreReason, RestoreReport, Snapshots, WorkspaceDifference, remainder_folder
 
 _NAMED: Final = 8
 _RECORD: Final = "restored.json"
@@ -21,7 +19,7 @@ _REPLACED: Final = "replaced"
 
 _UNKNOWN: Final = "ignored files, repositories inside the workspace, modes and empty folders"
 
-_SAID: Final[dict[Reason, str]] = {
+_SAID: Final[dict[RestoreReason, str]] = {
     "theirs": "changed by someone else, and left as they are",
     "checks": "changed by a command, but left as they are, because the checks also wrote them before the run",
     "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)",
@@ -103,7 +101,7 @@ def _name(each: WorkspaceDifference) -> str:
 def _ways(found: Sequence[WorkspaceDifference], snapshots: Snapshots, before: str) -> Iterator[str]:
     """How to get the content before the run."""
     if any(each.copy.startswith("/") for each in found):
-        yield f"copies from before the run are in {copies_of(snapshots, before)}"
+        yield f"copies from before the run are in {remainder_folder(snapshots, before)}"
     example = next((each.copy for each in found if ":" in each.copy and not each.copy.startswith("/")), "")
     if example:
         store = shlex.quote(str(snapshots.store))

@@ -9,8 +9,7 @@ from kotef.integrity import helpers_beside_tests, is_protected, matches_globs, p
 from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
-from kotef.workspace.installed_environments import environment_around
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, environment_around
 
 _CODE: Final = (
     *(".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".rb", ".php", ".java", ".kt"),
@@ -37,7 +36,7 @@ _CODE: Final = (
 def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collection[str]) -> EditGuard:
     """The guard of a run: what judges it, as it stood in the tree `baseline`, and the paths KOTEF.md forbids.
 
-    `test_files` are those of the baseline's verification, which names alone do not tell.
+    `test_files` are those of the baseline's verification, which names alone do not say.
     """
     commands = [check.command for check in task.checks]
     paths = snapshots.paths(baseline)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kotef.checks.verification import Verification
-from kotef.deps import JudgeDeps
+from kotef.deps import RunContext
 from kotef.integrity import Conflict, Expectation, Product, conflicts, python_expectations
 from kotef.nodes.decide import Ending
 from kotef.nodes.edit_guard import guard_of
@@ -21,13 +21,13 @@ _LARGEST: Final = 1_000_000
 """Bytes of a test file that is read."""
 
 
-def contradicting_assertions(state: AgentState, deps: JudgeDeps) -> Ending | None:
+def contradicting_assertions(state: AgentState, context: RunContext) -> Ending | None:
     """The ending that two assertions call for, if this run must meet both and may change neither; else None."""
     baseline = state.get("baseline")
     if baseline is None or state.get("edits") is not None or _differ_in_environment(baseline):
         return None
     try:
-        found = _first_conflict(state, baseline, deps)
+        found = _first_conflict(state, baseline, context)
     except (RecursionError, ValueError, MemoryError):  # a literal that Python itself cannot print
         return None
     if found is None:
@@ -35,11 +35,11 @@ def contradicting_assertions(state: AgentState, deps: JudgeDeps) -> Ending | Non
     return Ending("blocked", CONTRADICTING, f"{found.words}: no code can meet both. Which one is right?")
 
 
-def _first_conflict(state: AgentState, baseline: Verification, deps: JudgeDeps) -> Conflict | None:
+def _first_conflict(state: AgentState, baseline: Verification, context: RunContext) -> Conflict | None:
     demands = _Demands(baseline)
     if not demands.red_files:
         return None
-    snapshots, tree = deps.snapshots, baseline.tree
+    snapshots, tree = context.snapshots, baseline.tree
     paths = snapshots.paths(tree)
     product = Product(
         paths,
@@ -85,7 +85,7 @@ class _Demands:
         names = sorted((check.name for check in baseline.checks), key=len, reverse=True)
 
         def plain(unit: str) -> str:
-            """The id without the name of the check that stands before one that two checks report."""
+            """The id without the name of the check that is before one that two checks report."""
             name = next((name for name in names if unit.startswith(f"{name}: ")), "")
             return unit.removeprefix(f"{name}: ") if name else unit
 

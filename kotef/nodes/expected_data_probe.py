@@ -1,16 +1,23 @@
 """Probe for expected data: what turned a test green is the product, not another expectation in a file beside it."""
 
+import re
 from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import Final
 
 from kotef.checks.probe import ProbeName, ProbeResult
 from kotef.checks.types import RED
-from kotef.integrity import WrongAnswer, file_of_test, matches_globs, wrong_answers
+from kotef.files import read_within
+from kotef.integrity import WrongAnswer, file_of_test, is_test_code, matches_globs, wrong_answers
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 from kotef.shell import judging_files
 
 _NAME: Final[ProbeName] = "expected data"
+_MOST: Final = 3000
+"""Files of code that are searched for the name of a data file."""
+_LARGEST: Final = 1_000_000
+"""Bytes of one of them."""
 _DOCUMENTATION: Final = (".md", ".rst", ".adoc")
 _CODE: Final = (".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cpp", ".php")
 
@@ -18,10 +25,12 @@ _CODE: Final = (".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".go", ".rs", ".jav
 async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
     """The alarm where targets compare with a file that the run changed, and are green only with that change.
 
-    A file that the product takes its answers from as well is not expected data: with another content both change, and
-    the test passes. Nor is one that the task names, or documentation. None where no such file changed.
+    A file that the product takes its answers from as well is not expected data: the code from before the run names it,
+    or the test passes with another content, because both change. Nor is one that the task names, or documentation.
+    None where no such file changed.
     """
-    answers = _answers(unit, bench, _changed_data(bench, judged))
+    data = _changed_data(bench, judged)
+    answers = _answers(unit, bench, data - _named_by_product(data, bench, judged))
     if not answers:
         return None
     with bench.with_contents({answer.path: answer.content for answer in answers.values()}):
@@ -43,7 +52,7 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
 
 def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
     """Data files from before the run that it changed, except for those that the task names or opens."""
-    known = bench.deps.snapshots.paths(bench.before)
+    known = bench.context.snapshots.paths(bench.before)
     kept = (path for path in judged.changed if path in known and path in bench.paths())
     return frozenset(
         path
@@ -52,6 +61,37 @@ def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
         and not matches_globs(path, judged.task.allow_edits)
         and path.rpartition("/")[2] not in judged.task.goal
     )
+
+
+def _named_by_product(data: Collection[str], bench: Bench, judged: Judged) -> frozenset[str]:
+    """Those of the files that code from before the run names, or whose folder it names; a large product names all."""
+    code = [
+        path for path in bench.context.snapshots.paths(bench.before) if path.endswith(_CODE) and not is_test_code(path)
+    ]
+    if not data or len(code) > _MOST:
+        return frozenset(data)
+    texts = [_text_before(path, bench, judged) for path in code]
+    return frozenset(path for path in data if any(_naming(path).search(text) for text in texts))
+
+
+def _naming(path: str) -> re.Pattern[str]:
+    """The name of the file without its ending as a word, or its folder as a part of a path or a text of its own."""
+    place = PurePosixPath(path)
+    folder = place.parent.name
+    inside = rf"|['\"/]{re.escape(folder)}['\"/]" if folder else ""
+    return re.compile(rf"\b{re.escape(place.stem)}\b{inside}")
+
+
+def _text_before(path: str, bench: Bench, judged: Judged) -> str:
+    """A file of code as it was before the run; empty where it cannot be read."""
+    try:
+        if path in judged.changed:
+            content = bench.context.snapshots.read(bench.before, path) or b""
+        else:
+            content = read_within(bench.context.root, path, largest=_LARGEST, cut=True)
+    except OSError:
+        return ""
+    return content.decode(errors="replace")
 
 
 def _answers(unit: ProbeUnit, bench: Bench, data: Collection[str]) -> dict[str, WrongAnswer]:

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from kotef.deps import Deps
-from kotef.workspace.file_swap_journal import end, stand_in
+from kotef.deps import RunContext
+from kotef.workspace import begin_file_swap, end_file_swap
 
 
 @contextmanager
 def standing_in(
-    deps: Deps,
+    context: RunContext,
     *,
     tree: str,
     other: str,
@@ -23,9 +23,9 @@ def standing_in(
     to files that no snapshot holds. In place, because editable installs point to this very directory.
     """
     try:
-        stand_in(
-            deps.run_dir,
-            deps.snapshots,
+        begin_file_swap(
+            context.run_dir,
+            context.snapshots,
             tree=tree,
             other=other,
             paths=paths,
@@ -34,13 +34,13 @@ def standing_in(
         )
         yield
     finally:
-        end(deps.run_dir, deps.snapshots, killed=False)
+        end_file_swap(context.run_dir, context.snapshots, killed=False)
 
 
-def end_standing_in(deps: Deps) -> tuple[str, ...]:
+def end_standing_in(context: RunContext) -> tuple[str, ...]:
     """Put the real files back where others, of a block that was killed, stand in; returns what was left, see `end`."""
-    ended = end(deps.run_dir, deps.snapshots, killed=True)
+    ended = end_file_swap(context.run_dir, context.snapshots, killed=True)
     if ended is None or not ended.left:
         return ()
-    deps.emit("notice", text=f"kept changes made after the run was killed: {', '.join(ended.left[:8])}")
+    context.emit("notice", text=f"kept changes made after the run was killed: {', '.join(ended.left[:8])}")
     return ended.left

@@ -15,7 +15,7 @@ from kotef.checks.probe import (
     not_probed,
 )
 from kotef.checks.verification import Verification
-from kotef.deps import Deps
+from kotef.deps import RunContext
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.cause_probes import (
     counter_proof,
@@ -37,7 +37,7 @@ NOT_PROBED: Final = "judge not probed"
 _TESTS: Final = frozenset({"test", "other"})
 
 
-async def probe(green: Verification, confirmed: Verification, judged: Judged, deps: Deps) -> Verification:
+async def probe(green: Verification, confirmed: Verification, judged: Judged, context: RunContext) -> Verification:
     """What `confirm` made of a green, with what the probes found; red where one of them raises an alarm.
 
     A probe that cannot be made, crashes or runs out of time proves nothing and refuses nothing. A green that was
@@ -49,7 +49,7 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, de
     usual = sum(result.seconds for _, result in judged.results)
     tests = sum(result.seconds for check, result in judged.results if check.role in _TESTS)
     bench = Bench(
-        deps=deps,
+        context=context,
         verification=green,
         before=judged.before,
         tree=judged.tree,
@@ -60,12 +60,12 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, de
     found: list[ProbeResult] = []
     units = list(_units(green, judged, bench))
     if units:
-        deps.emit("probing", visit=green.visit, targets=sum(len(unit.targets) or 1 for unit in units))
+        context.emit("probing", visit=green.visit, targets=sum(len(unit.targets) or 1 for unit in units))
     for unit in units:
         found += await _probes_of(unit, bench, judged)
     alarms = [each for each in found if each.value == "alarm"]
     line = line_of(found) or f"{NOT_PROBED}: nothing turned from red to green"
-    deps.emit("probed", visit=green.visit, line=line, alarm=bool(alarms))
+    context.emit("probed", visit=green.visit, line=line, alarm=bool(alarms))
     verification = confirmed.model_copy(update={"probes": tuple(found)})
     if alarms:
         detail = JUDGE_DEAF if alarms[0].name in {"wrong answers", "canary"} else NOT_BY_THE_CHANGE

@@ -12,7 +12,7 @@ from kotef.nodes.runner_fallback import other_runner
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueFailure
 from kotef.state import AgentState, Task
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 
 def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from kotef.context.prompts import Prompts
-from kotef.deps import Deps
+from kotef.deps import Deps, RunContext
 from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import recall, tell
@@ -55,20 +55,20 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     deps = runtime.context
     started = time.monotonic()
     visit = _next_visit(state)
-    lost = _unaccounted(state, visit, deps)
+    lost = _unaccounted(state, visit, deps.run)
     update: StateUpdate = {}
     try:
-        async with asyncio.timeout(max(1.0, deps.clock.left())):
+        async with asyncio.timeout(max(1.0, deps.run.clock.left())):
             ending = await _next({**state, "usage": merge_usage(state["usage"], lost)}, visit, update, deps)
     except TimeoutError:
-        figure = f"{deps.clock.elapsed():.0f} of {deps.clock.limit:g} seconds used"
+        figure = f"{deps.run.clock.elapsed():.0f} of {deps.run.clock.limit:g} seconds used"
         ending = Ending("budget_exceeded", "max_time", f"{figure} while a model was answering (--max-time)")
     except ModelError as error:
         ending = Ending("model_unavailable", error.fault, str(error))
         if error.fault == "call_time":
             ending = Ending("budget_exceeded", "max_call_time", f"{error} (--max-call-time)")
     if ending is not None:
-        deps.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
+        deps.run.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
         update |= {
             "outcome": ending.outcome,
             "reason": ending.reason,
@@ -88,20 +88,20 @@ async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) 
     settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
     ending = decide(settled)
     if ending is None:
-        ending = contradicting_assertions(settled, deps)
+        ending = contradicting_assertions(settled, deps.run)
     if ending is not None:
         return ending
     plan, ending, usage = await _plan(settled, visit, deps)
     update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | usage.by_call)
     if plan is not None:
         update["plan"] = plan
-        deps.emit("planned", visit=visit, source=plan.source, hypothesis=plan.hypothesis, steps=_shown(plan))
+        deps.run.emit("planned", visit=visit, source=plan.source, hypothesis=plan.hypothesis, steps=_shown(plan))
     return ending
 
 
-def _unaccounted(state: AgentState, visit: int, deps: Deps) -> Usage:
+def _unaccounted(state: AgentState, visit: int, context: RunContext) -> Usage:
     """Wall time of the run that no node has recorded: that of a node a kill ended, and the ways between nodes."""
-    seconds = deps.clock.elapsed() - state["usage"].total.seconds
+    seconds = context.clock.elapsed() - state["usage"].total.seconds
     return Usage(by_call={f"{visit}/planner/unaccounted": Spent(seconds=max(0.0, seconds))})
 
 
@@ -122,13 +122,13 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
     task = state["task"]
     prints = {entry.fingerprint for entry in state["failure_history"].entries}
     if visit == 1 and (known := recall(task.memory, prints)):
-        deps.emit("recalled", visit=visit, runs=[memory.run_id for memory in known])
-    if deps.planner is None or not deps.coder.model_plans(state["tried"]):
+        deps.run.emit("recalled", visit=visit, runs=[memory.run_id for memory in known])
+    if deps.models.planner is None or not deps.coder.model_plans(state["tried"]):
         return plan_by_code(state, visit), None, Usage()
     nudge = no_progress(state)
     if nudge:
-        deps.emit("nudge", visit=visit, what=nudge)
-    text = planner_text(state, nudge, deps.prompts)
+        deps.run.emit("nudge", visit=visit, what=nudge)
+    text = planner_text(state, nudge, deps.run.prompts)
     answer, usage = await _ask_model(text, nudge, state, visit, deps)
     if answer is not None and answer.blocked.strip():
         return None, Ending("blocked", "plan_blocked", answer.blocked.strip()[:400]), usage
@@ -163,29 +163,29 @@ def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
 async def _ask_model(
     text: str, nudge: str, state: AgentState, visit: int, deps: Deps
 ) -> tuple[PlanAnswer | None, Usage]:
-    """The model's plan. After a nudge, one that names no changed hypothesis is asked for once more.
+    """The model's plan. After a nudge, one that names no changed hypothesis is asked for again.
 
     If the second names none either, or there is no budget for it, code's note stands where the hypothesis should.
     """
-    assert deps.planner is not None  # noqa: S101  the caller has looked
-    watch_prefix("planner", PlanAnswer, deps.planner, visit, deps)
+    assert deps.models.planner is not None  # noqa: S101  the caller has looked
+    watch_prefix("planner", PlanAnswer, deps.models.planner, visit, deps.run)
     await next_step()
-    deps.emit("model_call", visit=visit, node="planner")
-    answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
-    usage = account(answer, visit, "planner", deps.planner_price, deps)
+    deps.run.emit("model_call", visit=visit, node="planner")
+    answer = await ask(deps.models.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
+    usage = account(answer, visit, "planner", deps.models.planner_price, deps.run)
     plan = answer.value
     if plan is None or not (plan.steps or plan.blocked.strip()):
-        deps.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
+        deps.run.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
         return None, usage
     if not nudge or _is_changed(plan, state):
         return plan, usage
     if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
-        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; the planner is asked again")
+        deps.run.emit("nudge", visit=visit, what="the plan names no changed hypothesis; the planner is asked again")
         await next_step()
-        deps.emit("model_call", visit=visit, node="planner")
-        refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
-        answer = await ask(deps.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)
-        usage = merge_usage(usage, account(answer, visit, "replan", deps.planner_price, deps))
+        deps.run.emit("model_call", visit=visit, node="planner")
+        refusal = deps.run.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
+        answer = await ask(deps.models.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)
+        usage = merge_usage(usage, account(answer, visit, "replan", deps.models.planner_price, deps.run))
         plan = answer.value if answer.value and (answer.value.steps or answer.value.blocked.strip()) else plan
     if _is_changed(plan, state):
         return plan, usage

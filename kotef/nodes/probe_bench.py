@@ -12,7 +12,7 @@ from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results
 from kotef.checks.verification import Verification
-from kotef.deps import Deps
+from kotef.deps import RunContext
 from kotef.errors import KotefError
 from kotef.nodes.file_swap import standing_in
 
@@ -67,7 +67,7 @@ class ProbeUnit:
 
     check: Check
     targets: tuple[str, ...]
-    """Ids as the check's report has them; empty where it lists no tests: the check itself is the target."""
+    """Ids as the check's report has them; empty if it lists no tests: the check itself is the target."""
     command: str
     """Of the targets alone, or the check's own."""
     is_part: bool
@@ -107,7 +107,7 @@ async def guarded(name: ProbeName, check: str, act: Awaitable[ProbeResult]) -> P
 class Bench:
     """The tree of a green verification, on which probes are run one after the other."""
 
-    deps: Deps
+    context: RunContext
     verification: Verification
     before: str
     """The tree before the run."""
@@ -134,7 +134,7 @@ class Bench:
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         """The command line for these tests of a check."""
-        return alone(check.command, targets, exists=lambda path: (self.deps.root / path).exists())
+        return alone(check.command, targets, exists=lambda path: (self.context.root / path).exists())
 
     def unit(self, check: Check, targets: Sequence[str]) -> ProbeUnit:
         """The smallest unit there is for these targets."""
@@ -148,17 +148,17 @@ class Bench:
         """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
         usual = next((check.seconds for check in self.verification.checks if check.name == unit.check.name), 0.0)
         used_up = self.seconds <= 0 and self._runs >= ALWAYS
-        if used_up or self.deps.clock.left() < (1.0 if unit.is_part else usual):
+        if used_up or self.context.clock.left() < (1.0 if unit.is_part else usual):
             raise OutOfTimeError
         check, name = self._named(unit, what)
-        return self.book(await self.deps.run_check(check, name))
+        return self.book(await self.context.executor.run_check(check, name))
 
     async def run_in_copy(self, unit: ProbeUnit, what: str, *, before: str | None) -> CommandResult:
         """Judge the unit in a copy of the workspace, see `IgnoredFiles`. Raises OutOfTimeError."""
         if self.seconds <= 0:
             raise OutOfTimeError
         check, name = self._named(unit, what)
-        return self.book(await self.deps.surroundings.run(check, name, before))
+        return self.book(await self.context.surroundings.run(check, name, before))
 
     def book(self, result: CommandResult) -> CommandResult:
         """The result; its seconds are taken from what is left."""
@@ -177,22 +177,22 @@ class Bench:
     @contextmanager
     def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:
         """Other contents for some files."""
-        with standing_in(self.deps, tree=self.tree, other=self.tree, paths=(), texts=texts):
+        with standing_in(self.context, tree=self.tree, other=self.tree, paths=(), texts=texts):
             yield
 
     @contextmanager
     def as_before(self, paths: Collection[str]) -> Iterator[None]:
         """Some files as they were before the run."""
-        with standing_in(self.deps, tree=self.tree, other=self.before, paths=paths):
+        with standing_in(self.context, tree=self.tree, other=self.before, paths=paths):
             yield
 
     def read(self, path: str) -> bytes | None:
         """A file of the tree that was judged."""
-        return self.deps.snapshots.read(self.tree, path) if path in self.paths() else None
+        return self.context.snapshots.read(self.tree, path) if path in self.paths() else None
 
     def paths(self) -> frozenset[str]:
         """Files of the tree that was judged."""
-        return self.deps.snapshots.paths(self.tree)
+        return self.context.snapshots.paths(self.tree)
 
 
 def varied(unit: ProbeUnit, rng: random.Random) -> ProbeUnit:
@@ -204,7 +204,7 @@ def varied(unit: ProbeUnit, rng: random.Random) -> ProbeUnit:
 
 
 def status_in(result: CommandResult, target: str) -> TestStatus | None:
-    """What became of the target; None where the report does not list it. Without one, the status of the command."""
+    """What became of the target; None if the report does not list it. Without one, the status of the command."""
     if result.tests is None or not target:
         return "passed" if result.passed else "failed"
     return result.tests.get(target)

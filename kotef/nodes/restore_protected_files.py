@@ -6,31 +6,31 @@ from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
-from kotef.deps import Deps
+from kotef.deps import RunContext
 from kotef.files import chmod_within, touch_within, write_atomic
 from kotef.integrity import is_shared, put_tables_back
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Edits, Task
-from kotef.workspace.snapshots import Restored
+from kotef.workspace import Restored
 
 
 def put_back(
-    task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps, test_files: Collection[str] = ()
+    task: Task, edits: Edits, snapshots: dict[int, str], context: RunContext, test_files: Collection[str] = ()
 ) -> Restored:
     """Make everything that judges as it was before the run, but never what someone else changed meanwhile.
 
-    Whole files, with what stands in their way; of shared files only the judging tables, named as `FILE [table]`.
+    Whole files, with what is in their way; of shared files only the judging tables, named as `FILE [table]`.
     """
     before, last = snapshots[0], snapshots[edits.visit]
-    guard = guard_of(task, before, deps.snapshots, test_files)
-    make_accessible(deps.root, guard.protected)
-    touched = deps.snapshots.changed(before, last)
+    guard = guard_of(task, before, context.snapshots, test_files)
+    make_accessible(context.root, guard.protected)
+    touched = context.snapshots.changed(before, last)
     whole = {path for path in touched if guard.may_edit(path) is not None}
-    whole.update(_in_the_way(touched, deps.snapshots.paths(before), guard.protected))
+    whole.update(_in_the_way(touched, context.snapshots.paths(before), guard.protected))
     texts: dict[str, tuple[bytes, tuple[str, ...]]] = {}
     for path in touched:
-        if is_shared(path) and path in deps.snapshots.paths(before) and not guard.allows(path) and path not in whole:
-            old, new = deps.snapshots.read(before, path) or b"", deps.snapshots.read(last, path)
+        if is_shared(path) and path in context.snapshots.paths(before) and not guard.allows(path) and path not in whole:
+            old, new = context.snapshots.read(before, path) or b"", context.snapshots.read(last, path)
             spliced = put_tables_back(path, old, new or b"")
             if spliced and spliced.tables and new is not None and path not in edits.foreign:
                 texts[path] = (spliced.content, spliced.tables)
@@ -38,20 +38,20 @@ def put_back(
                 whole.add(path)
     if not whole and not texts:
         return Restored((), ())
-    restored = deps.snapshots.restore(before, last=last, paths=whole, keep=edits.foreign)
+    restored = context.snapshots.restore(before, last=last, paths=whole, keep=edits.foreign)
     tables: list[str] = []
     for path, (content, names) in texts.items():
-        write_atomic(deps.root / path, content, root=deps.root)
+        write_atomic(context.root / path, content, root=context.root)
         tables += [f"{path} [{name}]" for name in names]
     if restored.put_back or tables:
-        keep_patch(deps, last, edits.visit)
+        keep_patch(context, last, edits.visit)
     return Restored((*restored.put_back, *tables), restored.left)
 
 
-def keep_patch(deps: Deps, last: str, visit: int) -> None:
+def keep_patch(context: RunContext, last: str, visit: int) -> None:
     """Write what was put back, whoever wrote it, to `visit-N.put-back.patch`, so that it can be got back."""
-    kept = deps.snapshots.patch(deps.snapshots.take(), last)
-    (deps.run_dir / f"visit-{visit}.put-back.patch").write_text(kept, encoding="utf-8", errors="surrogateescape")
+    kept = context.snapshots.patch(context.snapshots.take(), last)
+    (context.run_dir / f"visit-{visit}.put-back.patch").write_text(kept, encoding="utf-8", errors="surrogateescape")
 
 
 def make_fresh(root: Path, changed: Iterable[str]) -> None:

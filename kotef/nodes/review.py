@@ -6,7 +6,7 @@ from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, Field
 
 from kotef.checks.verdict import Verification
-from kotef.deps import Deps
+from kotef.deps import Deps, RunContext
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
 from kotef.models.response_parser import MENDED
@@ -54,13 +54,13 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         if needed:
             raise
         return state, {}
-    usage = account(answer, judged.visit, "review", deps.reviewer_price, deps)
+    usage = account(answer, judged.visit, "review", deps.reviewer_price, deps.run)
     accepted = answer.value.accept if answer.value else not needed
     reason = (answer.value.reason if answer.value else UNREADABLE).strip()
     if accepted and answer.value is None:
-        deps.emit("notice", text=f"{UNREADABLE}; the checks decide")
+        deps.run.emit("notice", text=f"{UNREADABLE}; the checks decide")
     else:
-        deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
+        deps.run.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
     if accepted:
         settled = judged.model_copy(update={"detail": ""})
         return {**state, "test_results": settled}, {"test_results": settled, "usage": usage}
@@ -76,14 +76,14 @@ async def _ask(
     state: AgentState, judged: Verification, lines: tuple[str, ...], deps: Deps
 ) -> StructuredAnswer[ReviewAnswer]:
     assert deps.reviewer is not None  # noqa: S101  the caller has looked
-    patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
+    patch = deps.run.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
     task = state["task"]
     asked = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
-    text = deps.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown)
-    watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps)
+    text = deps.run.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown)
+    watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps.run)
     await next_step()
-    deps.emit("model_call", visit=judged.visit, node="review")
+    deps.run.emit("model_call", visit=judged.visit, node="review")
     text = in_role(text, task.roles.reviewer)
     return await ask(deps.reviewer, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
 
@@ -108,13 +108,15 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
     return new, {"test_results": settled, "failure_history": [entry], "usage": usage}
 
 
-def account(answer: StructuredAnswer[AnswerT], visit: int, node: str, price: Price | None, deps: Deps) -> Usage:
+def account(
+    answer: StructuredAnswer[AnswerT], visit: int, node: str, price: Price | None, context: RunContext
+) -> Usage:
     """What the calls behind one structured answer cost, keyed by call number; reported to anyone watching."""
     by_call = {}
     for number, message in enumerate(answer.messages):
         spent = spent_on(message, price)
         by_call[f"{visit}/{node}/{number}"] = spent
-        deps.emit("model_answer", visit=visit, node=node, **answer_facts(message, spent))
+        context.emit("model_answer", visit=visit, node=node, **answer_facts(message, spent))
         for tool, what in message.response_metadata.get(MENDED, ()):
-            deps.emit("mended", tool=tool, what=what)
+            context.emit("mended", tool=tool, what=what)
     return Usage(by_call=by_call)

@@ -9,41 +9,40 @@ from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results, environment_fault
 from kotef.checks.verification import MAX_RED, Verification
-from kotef.deps import JudgeDeps
+from kotef.deps import RunContext
 from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
-from kotef.workspace.installed_environments import written_environments
-from kotef.workspace.untracked_scan import change_time
+from kotef.workspace import change_time, written_environments
 
 QUICK: Final = 60.0
-"""Seconds a check may take to be run whole, or once more, where the verdict does not need it."""
+"""Seconds a check may take to be run whole, or again, where the verdict does not need it."""
 
 
 async def baseline_results(
-    task: Task, tree: str, ignored: Sequence[str], deps: JudgeDeps
+    task: Task, tree: str, ignored: Sequence[str], context: RunContext
 ) -> tuple[Results, tuple[str, ...], frozenset[str]]:
     """What the checks say about the tree before the run, which paths they wrote, and where they install.
 
-    Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met once more at once.
+    Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met again at once.
     `ignored` are the files of the workspace that the tree does not hold.
     """
-    reruns, store = task.limits.reruns, deps.baselines
+    reruns, store = task.limits.reruns, context.baselines
     if not task.reuse_baseline:
         store.forget()
     elif task.checks and (kept := store.find(tree, task.checks, reruns=reruns, ignored=ignored)):
-        deps.emit("baseline_reused", run=kept.run_id, judged_at=kept.judged_at)
+        context.emit("baseline_reused", run=kept.run_id, judged_at=kept.judged_at)
         for check, result in kept.results:
-            _tell(check, 0, result, deps)
+            _tell(check, 0, result, context)
         return kept.results, kept.wrote, kept.installs
-    facts, began = store.facts(ignored), change_time(deps.root)
-    results = await run_checks(task.checks, 0, deps, reruns=reruns)
+    facts, began = store.facts(ignored), change_time(context.root)
+    results = await run_checks(task.checks, 0, context, reruns=reruns)
     if faulty := [check for check, result in results if environment_fault([(check, result)])]:
         named = ", ".join(check.name for check in faulty)
-        deps.emit("retry", what="baseline", why=f"an environment fault; run again: {named}")
-        again = {check.name: result for check, result in await run_checks(faulty, 0, deps, reruns=reruns)}
+        context.emit("retry", what="baseline", why=f"an environment fault; run again: {named}")
+        again = {check.name: result for check, result in await run_checks(faulty, 0, context, reruns=reruns)}
         results = [(check, again.get(check.name, result)) for check, result in results]
-    wrote = deps.snapshots.changed(tree, deps.snapshots.take())
-    installs = written_environments(deps.root, deps.snapshots.paths(tree), began=began)
+    wrote = context.snapshots.changed(tree, context.snapshots.take())
+    installs = written_environments(context.root, context.snapshots.paths(tree), began=began)
     if not environment_fault(results):
         store.keep(tree, results, reruns=reruns, run_id=task.run_id, wrote=wrote, ignored=facts, installs=installs)
     return results, wrote, installs
@@ -56,7 +55,7 @@ def usage_of(verification: Verification, *, seconds: float) -> Usage:
 
 
 async def run_checks(
-    checks: Sequence[Check], visit: int, deps: JudgeDeps, *, reruns: int = 0, baseline: Verification | None = None
+    checks: Sequence[Check], visit: int, context: RunContext, *, reruns: int = 0, baseline: Verification | None = None
 ) -> Results:
     """Every check, in order, one at a time: checks of one project share its files and ports.
 
@@ -67,22 +66,22 @@ async def run_checks(
     """
     results: list[tuple[Check, CommandResult]] = []
     for check in checks:
-        result = await _reds_first(check, visit, deps, baseline) if baseline else None
+        result = await _reds_first(check, visit, context, baseline) if baseline else None
         if result is None:
-            deps.emit("check_started", visit=visit, check=check.name, command=check.command)
-            result = await deps.run_check(check, f"visit-{visit}-{check.name}")
-        _tell(check, visit, result, deps)
-        if reruns and not result.partial and deps.clock.left() > result.seconds:
-            result = await _again(check, visit, result, deps, reruns=reruns, baseline=baseline)
+            context.emit("check_started", visit=visit, check=check.name, command=check.command)
+            result = await context.executor.run_check(check, f"visit-{visit}-{check.name}")
+        _tell(check, visit, result, context)
+        if reruns and not result.partial and context.clock.left() > result.seconds:
+            result = await _again(check, visit, result, context, reruns=reruns, baseline=baseline)
         results.append((check, result))
     return results
 
 
-async def _reds_first(check: Check, visit: int, deps: JudgeDeps, baseline: Verification) -> CommandResult | None:
+async def _reds_first(check: Check, visit: int, context: RunContext, baseline: Verification) -> CommandResult | None:
     """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
 
     All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
-    that the whole would tell of, fingerprint included, unless something else broke.
+    that the whole would report, fingerprint included, unless something else broke.
     """
     was = next((verdict for verdict in baseline.checks if verdict.name == check.name), None)
     if was is None or was.seconds <= QUICK or len(was.red) >= MAX_RED:
@@ -93,11 +92,13 @@ async def _reds_first(check: Check, visit: int, deps: JudgeDeps, baseline: Verif
     if not reds and check.name in baseline.targets and len(was.failing) < MAX_TESTS:
         names = {test: test for test in was.failing}
         wanted = set(names)
-    command = alone(check.command, list(names), exists=lambda path: (deps.root / path).exists())
+    command = alone(check.command, list(names), exists=lambda path: (context.root / path).exists())
     if not wanted or command is None:
         return None
-    deps.emit("check_started", visit=visit, check=check.name, command=command)
-    result = await deps.run_check(check.model_copy(update={"command": command}), f"visit-{visit}-{check.name}-first")
+    context.emit("check_started", visit=visit, check=check.name, command=command)
+    result = await context.executor.run_check(
+        check.model_copy(update={"command": command}), f"visit-{visit}-{check.name}-first"
+    )
     red = set(result.failing if result.tests is None else result.red_ids)
     told = result.kind == "test_failure" and result.detail != "contradiction"
     if not (told and wanted & red and says_tests_failed(check.command, result.exit_code, len(red))):
@@ -106,7 +107,7 @@ async def _reds_first(check: Check, visit: int, deps: JudgeDeps, baseline: Verif
 
 
 async def _again(
-    check: Check, visit: int, result: CommandResult, deps: JudgeDeps, *, reruns: int, baseline: Verification | None
+    check: Check, visit: int, result: CommandResult, context: RunContext, *, reruns: int, baseline: Verification | None
 ) -> CommandResult:
     """The result, with those of the unexpected failures named that are none when the tests are run alone."""
     tests = unexpected(check, result, baseline)
@@ -114,12 +115,12 @@ async def _again(
         check,
         tests,
         times=reruns,
-        run=deps.run_check,
-        exists=lambda path: (deps.root / path).exists(),
+        run=context.executor.run_check,
+        exists=lambda path: (context.root / path).exists(),
         log_name=f"visit-{visit}-{check.name}",
     )
     if flaky:
-        deps.emit("rerun", visit=visit, check=check.name, tests=list(tests), flaky=list(flaky))
+        context.emit("rerun", visit=visit, check=check.name, tests=list(tests), flaky=list(flaky))
     return result.model_copy(update={"flaky": flaky})
 
 
@@ -130,8 +131,8 @@ def _failing(result: CommandResult) -> int:
     return max(result.failed or 0, len(result.failing))
 
 
-def _tell(check: Check, visit: int, result: CommandResult, deps: JudgeDeps) -> None:
-    deps.emit(
+def _tell(check: Check, visit: int, result: CommandResult, context: RunContext) -> None:
+    context.emit(
         "check_finished",
         visit=visit,
         check=check.name,

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from kotef.checks.verification import Verification
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _CASE: Final = re.compile(rb"^\s*class \w+\(.*TestCase\b.*\):", re.MULTILINE)
 _OF_PYTEST: Final = re.compile(rb"^(?:import|from) pytest\b|^(?:async )?def test", re.MULTILINE)
@@ -16,7 +16,7 @@ _READ: Final = 200
 
 
 def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: Sequence[str] = ()) -> str:
-    """The `--check` with which unittest runs the tests instead, as a hint; empty where pytest is not what is missing.
+    """The `--check` with which unittest runs the tests instead, as a hint; empty if pytest is not what is missing.
 
     `not_started` are commands that were found to lack pytest without being run. Only where every test file is
     unittest's: a function or a fixture of pytest would not be run, and no one would know.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from kotef.deps import CHECKPOINTS, Deps
+from kotef.deps import CHECKPOINTS, Deps, RunContext
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
@@ -30,14 +30,14 @@ ASIDE = "issue.md"
 
 async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     """Leave the tree at its best visit, then write the one entry of this run; no model is asked."""
-    deps = runtime.context
+    context = runtime.context.run
     outcome = state.get("outcome")
     assert outcome is not None  # noqa: S101  the only edge to here is taken with an outcome
     if state.get("reason") == AMBIGUOUS:
-        leave_baseline(state, deps)
+        leave_baseline(state, context)
     elif outcome != "unverified":  # unjudged edits are what was asked for; none is better than another
-        leave_best(state, deps)
-    write_entry(state, Ending(outcome, state.get("reason", ""), state.get("sentence", "")), deps)
+        leave_best(state, context)
+    write_entry(state, Ending(outcome, state.get("reason", ""), state.get("sentence", "")), context)
     return {}
 
 
@@ -50,38 +50,38 @@ class IssuePlace(NamedTuple):
     """Why it is not in the issue log but beside the run's result; empty when it is there."""
 
 
-def write_entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
+def write_entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
     """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
 
-    When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
+    When the disk is full, what cached logs of this run can be spared makes room, and it is tried again.
     """
-    path, aside = issues_path(deps.root), deps.run_dir / ASIDE
-    entry = entry_of(state, ending, deps)
+    path, aside = issues_path(context.root), context.run_dir / ASIDE
+    entry = entry_of(state, ending, context)
     try:
-        change = _recorded(path, entry, deps)
+        change = _recorded(path, entry, context)
     except WorkspaceError as error:
         write_atomic(aside, render(entry).encode())
-        shown = f"{deps.shown}/{ASIDE}"
-        deps.emit("issue", path=shown, change="kept_aside")
+        shown = f"{context.shown}/{ASIDE}"
+        context.emit("issue", path=shown, change="kept_aside")
         return IssuePlace(shown, str(error))
     aside.unlink(missing_ok=True)
-    deps.emit("issue", path=str(path), change=change)
-    return IssuePlace(str(path.relative_to(deps.root)))
+    context.emit("issue", path=str(path), change=change)
+    return IssuePlace(str(path.relative_to(context.root)))
 
 
-def _recorded(path: Path, entry: IssueEntry, deps: Deps) -> Change:
+def _recorded(path: Path, entry: IssueEntry, context: RunContext) -> Change:
     """The result of writing the log; on a full disk, try once more after deleting the logs of this run."""
     try:
         return record(path, entry)
     except NoSpaceError:
-        for log in (deps.run_dir / "logs").glob("*.log"):
+        for log in (context.run_dir / "logs").glob("*.log"):
             log.unlink()
         with suppress(OSError):  # only the copy below `.sdd/runs` takes space on the workspace's disk
-            remove_within(deps.root, f"{deps.shown}/logs")
+            remove_within(context.root, f"{context.shown}/logs")
         return record(path, entry)
 
 
-def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
+def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEntry:
     """The entry for an ending of this state, without secrets."""
     task, history = state["task"], state["failure_history"]
     failures = tuple(
@@ -112,12 +112,12 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         entries=failures,
         last_error_kinds=history.last_error_kinds,
         last_command=history.last_commands[-1] if history.last_commands else "",
-        files_changed=_touched(state, deps)[:50],
+        files_changed=_touched(state, context)[:50],
         files_read=edits.files.read[:50] if edits else (),
-        run_dir=deps.shown,
-        patches=tuple(f"{deps.shown}/{path.name}" for path in sorted(deps.run_dir.glob("visit-*.patch"))),
-        follow_up=way_out(state, ending, failures, deps.snapshots),
-        resume=_resume(state, ending, deps),
+        run_dir=context.shown,
+        patches=tuple(f"{context.shown}/{path.name}" for path in sorted(context.run_dir.glob("visit-*.patch"))),
+        follow_up=way_out(state, ending, failures, context.snapshots),
+        resume=_resume(state, ending, context),
         notes=(
             *_reported(edits),
             *_last_words(state),
@@ -127,11 +127,11 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
     return redactor().whole(entry)
 
 
-def _resume(state: AgentState, ending: Ending, deps: Deps) -> str:
+def _resume(state: AgentState, ending: Ending, context: RunContext) -> str:
     """Empty where what a resume goes on from is gone: an unconfined command can delete that."""
     task = state["task"]
     hint = resume_hint(ending, task.run_id, task.limits.max_attempts, state.get("edits"))
-    return hint if hint and (deps.run_dir / CHECKPOINTS).exists() else ""
+    return hint if hint and (context.run_dir / CHECKPOINTS).exists() else ""
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
@@ -155,15 +155,15 @@ def _last_words(state: AgentState) -> Iterator[str]:
             yield f"attempt {number}, the coder's last words (a claim): {visit.said}"
 
 
-def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
+def _touched(state: AgentState, context: RunContext) -> tuple[str, ...]:
     """Every file some attempt changed, whether or not the change still stands."""
     trees = state["snapshots"]
-    touched = {path for visit in trees if visit for path in deps.snapshots.changed(trees[0], trees[visit])}
+    touched = {path for visit in trees if visit for path in context.snapshots.changed(trees[0], trees[visit])}
     return tuple(sorted(touched))
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that goes on from this ending of the visit `edits`; None when there is nothing to continue with."""
+    """The command that continues from this ending of the visit `edits`; None when there is nothing to continue with."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

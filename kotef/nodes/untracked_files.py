@@ -7,18 +7,26 @@ from typing import Final, NamedTuple
 
 from kotef.checks.failure_entries import NO_SNAPSHOT
 from kotef.checks.verification import Verification
-from kotef.deps import Deps, JudgeDeps
+from kotef.deps import RunContext
 from kotef.files import move_out, read_regular, remove_within, touch_within
 from kotef.integrity import configures_runner, is_configuration, is_protected, is_test_code, matches_globs
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
-from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
-from kotef.workspace.file_swap_journal import HIDDEN, move
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshot_scope import LARGEST
-from kotef.workspace.snapshots import Restored
-from kotef.workspace.untracked_scan import Unheld, look, recall, remember
+from kotef.workspace import (
+    EXECUTABLE,
+    HIDDEN_FILES,
+    LARGEST_FILE,
+    PLAIN,
+    InstalledEnvironments,
+    Restored,
+    UntrackedFiles,
+    move_to_run,
+    read_untracked,
+    remember_untracked,
+    scan_untracked,
+    write_entry,
+)
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 
@@ -29,21 +37,23 @@ class UntrackedBefore(NamedTuple):
     restored: Restored
     suspects: Mapping[str, bytes | None]
     """Python code that came or changed with the run: path → its content at the baseline; None: not there, or lost."""
-    known: Unheld | None
+    known: UntrackedFiles | None
 
 
-def remember_unheld(task: Task, tree: str, deps: JudgeDeps, *, environments: Installed | None = None) -> str:
+def remember_unheld(
+    task: Task, tree: str, context: RunContext, *, environments: InstalledEnvironments | None = None
+) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
-    root, held = deps.root, deps.snapshots.paths(tree)
+    root, held = context.root, context.snapshots.paths(tree)
 
     def read(path: str) -> str | None:
         with suppress(OSError, ValueError):
-            return read_regular(root / path, largest=LARGEST).decode("utf-8", "replace")
+            return read_regular(root / path, largest=LARGEST_FILE).decode("utf-8", "replace")
         return None
 
     behind = names_behind([check.command for check in task.checks], read)
-    return remember(
-        deps.snapshots,
+    return remember_untracked(
+        context.snapshots,
         tree,
         judges=lambda path: path in behind.found or _judges(path),
         linked=[path for path in held if _stands_for_tests(path) and (root / path).is_symlink()],
@@ -53,7 +63,7 @@ def remember_unheld(task: Task, tree: str, deps: JudgeDeps, *, environments: Ins
 
 
 def look_for_unheld(
-    task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps
+    task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, context: RunContext
 ) -> UntrackedBefore:
     """Put back what judged at the baseline and no snapshot holds, move new configuration away, and name the rest.
 
@@ -62,54 +72,58 @@ def look_for_unheld(
     """
     if not baseline.unheld:
         return UntrackedBefore(Restored((), ()), {}, None)
-    known = recall(deps.snapshots, baseline.unheld)
+    known = read_untracked(context.snapshots, baseline.unheld)
     if known is None:
         return UntrackedBefore(Restored((), (LOST,)), {}, None)
-    guard = guard_of(task, trees[0], deps.snapshots, baseline.test_files)
+    guard = guard_of(task, trees[0], context.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
-    found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited))
+    found = scan_untracked(
+        context.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited)
+    )
     for path in found.compiled:
-        remove_within(deps.root, path)
+        remove_within(context.root, path)
     done: list[str] = []
     left = [f"{path} (outside the workspace)" for path in found.outside if not guard.allows(path)]
     suspects: dict[str, bytes | None] = {}
     for path in (*found.new, *found.gone):
         if guard.allows(path) or guard.may_edit(path) is not None:
             continue
-        old = deps.snapshots.blob(known.files[path]) if known.files.get(path) else None
+        old = context.snapshots.blob(known.files[path]) if known.files.get(path) else None
         if path in known.judging:
-            again = old is not None and replaced(path, old, known.since, deps)
+            again = old is not None and replaced(path, old, known.since, context)
             (done if again else left).append(f"{path} {NO_SNAPSHOT})")
         elif is_configuration(path) and path not in known.files:
-            if _configures(deps.root / path, path):
-                move(deps.root, path, deps.run_dir / HIDDEN)
-                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN}/ of the run)")
+            if _configures(context.root / path, path):
+                move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
+                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN_FILES}/ of the run)")
         else:
             suspects[path] = old
     return UntrackedBefore(Restored(tuple(done), tuple(left)), suspects, known)
 
 
-def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: Deps) -> tuple[str, ...]:
+def take_away(
+    suspects: Mapping[str, bytes | None], known: UntrackedFiles | None, context: RunContext
+) -> tuple[str, ...]:
     """Leave of files that no snapshot holds what was there at the baseline; the run's own are moved to `hidden/`."""
     told = []
     for path, old in suspects.items():
         if old is not None:
             since = known.since if known else 0
-            told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, deps) else []
+            told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, context) else []
         elif known and known.complete and path not in known.files:
-            _move_whole(path, known.repositories, deps)
-            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN}/ of the run)")
+            _move_whole(path, known.repositories, context)
+            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN_FILES}/ of the run)")
     return tuple(told)
 
 
-def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
+def _move_whole(path: str, repositories: Collection[str], context: RunContext) -> None:
     """Move a file; and where it lies in a repository that came with the run, that whole one."""
-    inside = [above for above in _above(path) if (deps.root / above / ".git").exists()]
+    inside = [above for above in _above(path) if (context.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:
-        move(deps.root, path, deps.run_dir / HIDDEN)
-    elif (deps.root / own).exists():
-        move_out(deps.root, own, deps.run_dir / HIDDEN / own)
+        move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
+    elif (context.root / own).exists():
+        move_out(context.root, own, context.run_dir / HIDDEN_FILES / own)
 
 
 def _above(path: str) -> Iterator[str]:
@@ -117,17 +131,17 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
-def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
+def replaced(path: str, content: bytes, since: float, context: RunContext) -> bool:
     """Put a content back, and keep what was there with the run; False where that cannot be done.
 
     It is as old as the baseline, at `since`: make would take a built file that is newer for one of the new sources.
     """
-    place = deps.root / path
+    place = context.root / path
     try:
         mode = EXECUTABLE if place.exists() and place.stat().st_mode & 0o100 else PLAIN
-        move(deps.root, path, deps.run_dir / HIDDEN)
-        write_entry(deps.root, path, mode, content)
-        touch_within(deps.root, path, since)
+        move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
+        write_entry(context.root, path, mode, content)
+        touch_within(context.root, path, since)
     except OSError:
         return False
     return True
@@ -135,7 +149,7 @@ def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
 
 def _configures(place: Path, path: str) -> bool:
     try:
-        return configures_runner(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
+        return configures_runner(path, read_regular(place, largest=LARGEST_FILE).decode("utf-8", "replace"))
     except OSError:
         return True
 

@@ -22,7 +22,7 @@ from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction import encodable
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
-from kotef.workspace.last_tree import forget, saw
+from kotef.workspace import forget_last_tree, note_last_tree
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {
@@ -40,18 +40,19 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     the run was spent, leaves nothing to judge: it is not an attempt.
     """
     deps = runtime.context
+    context = deps.run
     started = time.monotonic()
     baseline, edits = state.get("baseline"), state.get("edits")
     if baseline is None or edits is None:
-        verification, update = await (deps.baseline or take_baseline(state["task"], deps))
+        verification, update = await (deps.baseline or take_baseline(context))
     elif edits.stopped_by in NOTHING_DONE and not edits.changed:
         return {}
     else:
         verification, update = await _visit(state, baseline, edits, deps)
         update["usage"] = usage_of(verification, seconds=time.monotonic() - started)
-    kept = deps.run_dir / f"visit-{verification.visit}.json"
+    kept = context.run_dir / f"visit-{verification.visit}.json"
     kept.write_text(encodable(verification).model_dump_json(), encoding="utf-8")
-    deps.emit(
+    context.emit(
         "verified",
         visit=verification.visit,
         passed=verification.passed,
@@ -62,7 +63,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         put_back=list(verification.put_back),
         left=list(verification.left),
     )
-    saw(deps.run_dir, deps.snapshots.take())
+    note_last_tree(context.run_dir, context.snapshots.take())
     return update
 
 
@@ -74,22 +75,22 @@ async def _visit(
     New tests are tried on the code as it was where they have to prove the goal, and where that takes no long: a person
     is told of each what it is worth.
     """
-    task = state["task"]
-    forget(deps.run_dir)
-    theirs = end_standing_in(deps)
+    task, context = state["task"], deps.run
+    forget_last_tree(context.run_dir)
+    theirs = end_standing_in(context)
     edits = edits.model_copy(update={"foreign": tuple(sorted({*edits.foreign, *theirs}))})
-    restored = put_back(task, edits, state["snapshots"], deps, baseline.test_files)
-    installed = put_environments_back(task, baseline, state["snapshots"], edits.visit, deps)
-    unheld = look_for_unheld(task, baseline, state["snapshots"], edits.visit, deps)
-    tree = deps.snapshots.take()
+    restored = put_back(task, edits, state["snapshots"], context, baseline.test_files)
+    installed = put_environments_back(task, baseline, state["snapshots"], edits.visit, context)
+    unheld = look_for_unheld(task, baseline, state["snapshots"], edits.visit, context)
+    tree = context.snapshots.take()
     before = state["snapshots"][0]
-    written = left_by_checks(state, deps.snapshots)
-    changed = tuple(path for path in deps.snapshots.changed(before, tree) if path not in written)
-    (deps.run_dir / f"visit-{edits.visit}.patch").write_text(
-        deps.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
+    written = left_by_checks(state, context.snapshots)
+    changed = tuple(path for path in context.snapshots.changed(before, tree) if path not in written)
+    (context.run_dir / f"visit-{edits.visit}.patch").write_text(
+        context.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
     )
-    make_fresh(deps.root, [path for path in changed if path not in edits.foreign])
-    results = await run_checks(task.checks, edits.visit, deps, reruns=task.limits.reruns, baseline=baseline)
+    make_fresh(context.root, [path for path in changed if path not in edits.foreign])
+    results = await run_checks(task.checks, edits.visit, context, reruns=task.limits.reruns, baseline=baseline)
 
     judging = Judging(
         visit=edits.visit,
@@ -102,20 +103,20 @@ async def _visit(
         allow=task.allow_edits,
     )
     verification = judging.verdict(baseline)
-    quick = verification.seconds <= min(QUICK, deps.clock.left())
+    quick = verification.seconds <= min(QUICK, context.clock.left())
     if verification.new_tests and (verification.detail == "nothing_proves_the_goal" or (verification.passed and quick)):
-        proved = await prove_new_tests(task, verification, before=before, tree=tree, changed=changed, deps=deps)
+        proved = await prove_new_tests(task, verification, before=before, tree=tree, changed=changed, context=context)
         judging = judging.model_copy(update={"proved": proved})
         verification = judging.verdict(baseline)
-    if verification.detail == "nothing_proves_the_goal" and deps.planner is not None:
+    if verification.detail == "nothing_proves_the_goal" and deps.models.planner is not None:
         accepted = judging.model_copy(update={"review_accepted": True})
         pending = accepted.verdict(baseline)
         if pending.passed:
             judging, verification = accepted, pending.model_copy(update={"detail": NEEDS_REVIEW})
-    judging.keep(deps.run_dir)
+    judging.keep(context.run_dir)
     judged = Judged(task, baseline, results, before, tree, changed, unheld)
-    confirmed = await confirm(verification, judged, deps)
-    verification = await probe(verification, confirmed, judged, deps) if verification.passed else confirmed
+    confirmed = await confirm(verification, judged, context)
+    verification = await probe(verification, confirmed, judged, context) if verification.passed else confirmed
     verification = compared(verification, state.get("test_results", baseline))
     update: StateUpdate = {
         "test_results": verification,

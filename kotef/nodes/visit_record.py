@@ -8,7 +8,7 @@ from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.visit_history import MAX_REASON, MAX_SAID, MAX_UNITS, Visit, before
 from kotef.state import CUT_SHORT, AgentState, Edits
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 PUT_BACK: Final = "put_back"
 """Name of the failure that says what was put back: not a way in which the project fails."""

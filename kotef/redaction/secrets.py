@@ -138,7 +138,7 @@ def _is_setting(value: str) -> bool:
 
 
 def _logins(found: Iterable[KnownSecret]) -> Iterator[KnownSecret]:
-    """The passwords in URLs, as they stand there and as they are meant."""
+    """The passwords in URLs, as they are there and as they are meant."""
     for name, value in found:
         for login in _LOGIN.finditer(value[:LONGEST]):
             yield from ((name, password) for password in dict.fromkeys((login[1], unquote(login[1]))))
@@ -153,7 +153,7 @@ class RedactedText(NamedTuple):
 
     text: str
     marks: tuple[tuple[str, str], ...] = ()
-    """Each mark in it, in order, and what really stands there; a mark that is part of the text stands for itself."""
+    """Each mark in it, in order, and what really is there; a mark that is part of the text stands for itself."""
 
     def restored(self, text: str) -> str:
         """`text`, which was made from this one, with what its marks stand for. Raises `MarkError`."""
@@ -294,7 +294,7 @@ class StreamRedactor:
 
 
 def _forms_of(value: str) -> Iterator[bytes]:
-    """The value as it may stand in a text, without white space; each line of a long one by itself as well."""
+    """The value as it may be in a text, without white space; each line of a long one by itself as well."""
     for line in {value, *(line.strip() for line in value.splitlines() if not line.startswith("-----"))}:
         if len(line.strip()) < (SHORTEST if line == value else 2 * SHORTEST):
             continue

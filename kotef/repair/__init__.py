@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING
 from kotef.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from kotef.repair.coder import REPAIR_SECONDS, SearchCoder
+    from kotef.repair.coder import SearchCoder
     from kotef.repair.question import question_of
     from kotef.repair.search import repair
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "coder": "REPAIR_SECONDS SearchCoder",
+            "coder": "SearchCoder",
             "question": "question_of",
             "search": "repair",
         },
     )
 
 __all__ = [
-    "REPAIR_SECONDS",
     "SearchCoder",
     "question_of",
     "repair",

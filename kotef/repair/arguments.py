@@ -46,7 +46,8 @@ def generated(calls: Sequence[str]) -> Iterator[str]:
 def around(calls: Sequence[str], constants: Sequence[float]) -> Iterator[str]:
     """Arguments where edits that put in different constants may part: those numbers, and values as far apart as they.
 
-    A call whose argument is 11 tells `% 20` from `% 100` with 31, which no small change of what was seen would reach.
+    A call whose argument is 11 distinguishes `% 20` from `% 100` with 31, which no small change of what was seen would
+    reach.
     """
     rows = [row for row in map(_value, calls) if row]
     ordered = _ordered(rows)

@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Suspects:
-    """One function, or what stands outside of functions in a file, with what is known against its lines."""
+    """One function, or what is outside of functions in a file, with what is known against its lines."""
 
     scope: FunctionScope
     lines: Mapping[int, float]
@@ -144,7 +144,7 @@ def _streams(suspects: Iterable[Suspects]) -> Iterator[tuple[float, int, _Stream
 
 
 def suspicion_of(node: ast.AST, lines: Mapping[int, float]) -> float:
-    """The highest of the lines a node stands on; of a compound statement, its header only."""
+    """The highest of the lines a node is on; of a compound statement, its header only."""
     first = getattr(node, "lineno", None)
     if first is None:
         return 0.0

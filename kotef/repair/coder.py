@@ -1,27 +1,24 @@
 """The coder that runs the search for a repair."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.types import Check, CommandResult
+from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.chain import SEARCH_SECONDS, longer
-from kotef.deps import Ask, Clock, Emit, Option
+from kotef.deps import Option, RunContext
 from kotef.failures.plural import counted
 from kotef.files import write_atomic
 from kotef.repair.budget import wall_seconds
 from kotef.repair.preflight import told
 from kotef.repair.question import narrowed, question_of
 from kotef.repair.search import Hints, Patch, SearchResult, interpreter_of, repair
-from kotef.sandbox import Sandbox
 from kotef.shell import role_of
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.activity import ActivityLog
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import ActivityLog
 
 REPAIR_SECONDS: Final = SEARCH_SECONDS
 
@@ -42,20 +39,9 @@ class SearchCoder:
     and their successors; passing the tests is not being right, so what else passed is part of the evidence.
     """
 
-    root: Path
-    snapshots: Snapshots
-    run_check: Callable[[Check, str], Awaitable[CommandResult]]
-    environment: Mapping[str, str]
-    sandbox: Callable[[], Sandbox]
-    """Returns the coder's room, which is made at the first call."""
-    emit: Emit
-    clock: Clock
-    reserve: Callable[[], float]
-    """Seconds to keep back for one verification."""
+    context: RunContext
     activity: ActivityLog
     """Records that candidates are tried, so that files the tests write are attributed to checks."""
-    ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is no one."""
     seconds: float = REPAIR_SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -73,18 +59,18 @@ class SearchCoder:
         verdict = _target(brief)
         assert verdict is not None, "a coder that declines is skipped"
         check = next(check for check in brief.task.checks if check.name == verdict.name)
-        wall = self._wall()
+        environment, wall = self.context.executor.environment(), self._wall()
         seconds = min(self.seconds, wall)
         what = f"searching for up to {seconds:.0f} s of CPU time"
-        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=what)
+        self.context.emit("trying", visit=brief.plan.visit, coder=self.name, what=what)
         with self.activity.noted("check"):
             found = await repair(
-                self.root,
+                self.context.root,
                 command=check.command,
                 failing=_ids(verdict.red, check),
-                python=interpreter_of(check.command, self.root, self.environment),
-                env=self.environment,
-                sandbox=self.sandbox(),
+                python=interpreter_of(check.command, self.context.root, environment),
+                env=environment,
+                sandbox=self.context.executor.coder_sandbox(),
                 seconds=seconds,
                 wall=wall,
                 jobs=os.cpu_count() or 1,
@@ -101,20 +87,20 @@ class SearchCoder:
 
     def _wall(self) -> float:
         """Wall seconds for the search: its own bound, or what is left when the edit is confirmed and then judged."""
-        return min(wall_seconds(self.seconds), self.clock.left() - 2 * self.reserve())
+        return min(wall_seconds(self.seconds), self.context.clock.left() - 2 * self.context.executor.reserve())
 
     async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
         """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
-        before = self.snapshots.take()
+        before = self.context.snapshots.take()
         for path, content in patch.files.items():
-            write_atomic(self.root / path, content, root=self.root)
-        after = self.snapshots.take()
-        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=patch.rationale)
-        result = await self.run_check(check, f"visit-{brief.plan.visit}-search-{check.name}")
+            write_atomic(self.context.root / path, content, root=self.context.root)
+        after = self.context.snapshots.take()
+        self.context.emit("trying", visit=brief.plan.visit, coder=self.name, what=patch.rationale)
+        result = await self.context.executor.try_check(check, f"visit-{brief.plan.visit}-search-{check.name}")
         red = set(_ids(brief.judged.preexisting, check))
         if result.passed or (result.red_ids and result.red_ids <= red):
             return True
-        self.snapshots.restore(before, last=after, paths=tuple(patch.files))
+        self.context.snapshots.restore(before, last=after, paths=tuple(patch.files))
         return False
 
     async def _answered(self, found: SearchResult, brief: Brief) -> "_RepairAnswer":
@@ -122,20 +108,20 @@ class SearchCoder:
         said: tuple[str, ...] = ()
         while (question := question_of(found)) is not None:
             chosen = None
-            if self.ask is not None and not brief.task.accept_ambiguous:
+            if self.context.ask is not None and not brief.task.accept_ambiguous:
                 options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
-                self.emit("asked", visit=brief.plan.visit, question=question.text)
-                with self.clock.standing():
-                    chosen = await self.ask(question.text, [*options, Option(NEITHER, "")])
+                self.context.emit("asked", visit=brief.plan.visit, question=question.text)
+                with self.context.clock.standing():
+                    chosen = await self.context.ask(question.text, [*options, Option(NEITHER, "")])
                 if chosen is None:
-                    self.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
+                    self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
             if chosen is None:
                 return _RepairAnswer(found.patches, question.text, said, rivals=question.rivals)
             if chosen == len(question.options):
-                self.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
+                self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
                 return _RepairAnswer((), said=said, refused=f"a person's answer: {question.refusal}")
             answer = list(question.options)[chosen]
-            self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
+            self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
             said = (*said, f"a person's answer: {question.about} is {answer}")
             if not found.disagreements:
                 return _RepairAnswer(question.options[answer], said=said)

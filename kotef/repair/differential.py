@@ -60,7 +60,7 @@ class Compared(NamedTuple):
 async def disagreements(
     session: WorkerSession, ground: SearchGround, rivals: Sequence[Candidate], *, seconds: float
 ) -> Compared:
-    """What tells edits apart that all pass; `seconds` are shared by them."""
+    """What distinguishes edits that all pass; `seconds` are shared by them."""
     if len(rivals) < 2:
         return Compared(0, [])
     units = [units_of(candidate, ground.sources) for candidate in rivals]
@@ -70,7 +70,7 @@ async def disagreements(
 
 
 def _constants(rivals: Sequence[Candidate]) -> list[float]:
-    """The numbers that the edits put in, smallest first; those of all of them tell nothing apart."""
+    """The numbers that the edits put in, smallest first; those of all of them distinguish nothing."""
     numbers = [set(map(float, _NUMBER.findall(edit.text))) for rival in rivals for edit in rival.edits]
     told = {each for of_one in numbers for each in of_one if any(each not in other for other in numbers)}
     return [int(number) if number.is_integer() else number for number in sorted(told)]

@@ -71,7 +71,7 @@ class Traces:
 
 
 async def measure(session: WorkerSession, tests: Sequence[int], *, budget: SearchBudget) -> dict[int, ExecutionTrace]:
-    """Run the tests in their order; one that hangs or crashes is noted and the rest goes on without it.
+    """Run the tests in their order; one that hangs or crashes is noted and the rest continues without it.
 
     The first that does not end gets time enough to tell; from then on each gets what follows from those that did end,
     and what was cut by that is repeated, alone, as far as time allows. Tests that were not reached within the budget,

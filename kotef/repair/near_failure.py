@@ -48,7 +48,7 @@ def _unit_at(source: PythonSource | None, line: int) -> SwapUnit | None:
 
 
 def _evaluated_at(function: FunctionNode, line: int) -> list[ast.AST]:
-    """The statement of a line, the conditions it stands under, and where the names it reads come from."""
+    """The statement of a line, the conditions it is under, and where the names it reads come from."""
     around = [
         node
         for node in ast.walk(function)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from kotef.repair.source import FunctionNode, SwapUnit
 
 LEFT: Final = " with arguments left as "
-"""What stands between the value of a call and the arguments that it changed; see `worker.trials`."""
+"""What is between the value of a call and the arguments that it changed; see `worker.trials`."""
 _RAISES: Final = "raises "
 
 

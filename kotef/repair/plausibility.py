@@ -102,7 +102,7 @@ class Plausibility:
 
 
 def constant_result(program: str, unit: SwapUnit) -> bool:
-    """Whether a function that stands alone returns one value, which reads neither what it is given nor its object."""
+    """Whether a function that is alone returns one value, which reads neither what it is given nor its object."""
     try:
         tree = ast.parse(program)
     except (SyntaxError, RecursionError):  # it passed in an interpreter with newer syntax than ours

@@ -17,7 +17,7 @@ from kotef.repair.scope import FileScope, FunctionScope, Literal, assignments, l
 from kotef.repair.session import CollectedTests, WorkerSession
 from kotef.repair.source import PythonSource, SwapUnit
 from kotef.repair.types import Ending
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 _FOR_COLLECTING: Final = 0.75
 """Part of the time that collecting the tests may take."""
@@ -69,7 +69,7 @@ class SearchGround:
     tests: tuple[str, ...]
     failing: tuple[int, ...]
     others: tuple[int, ...]
-    """Tests that pass, and have to go on passing."""
+    """Tests that pass, and have to continue passing."""
     control: int | None
     """The quickest of those that run suspected code."""
     ran: Mapping[int, ExecutionTrace]
@@ -83,7 +83,7 @@ class SearchGround:
     test_units: Mapping[int, SwapUnit]
     """The function of each test that is one."""
     evaluated: frozenset[SwapUnit]
-    """Functions evaluated where the tests fail; empty where that is not known."""
+    """Functions evaluated where the tests fail; empty if that is not known."""
     in_traceback: frozenset[SwapUnit]
     """Functions in which the tests fail, the tests themselves aside."""
     unread: tuple[str, ...]
@@ -276,7 +276,7 @@ def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, PythonSour
     unread: dict[str, str] = {}
     for path in paths:
         try:
-            sources[path] = PythonSource(path, read_within(root, path, largest=LARGEST))
+            sources[path] = PythonSource(path, read_within(root, path, largest=LARGEST_FILE))
         except (OSError, SyntaxError, ValueError, RecursionError) as error:  # newer syntax than ours is among these
             unread[path] = _why_not(error)
     return sources, unread
@@ -352,7 +352,7 @@ def _suspects(
 
 
 def _spread(unit: SwapUnit, lines: dict[int, float]) -> dict[int, float]:
-    """Default values stand on a line that is run on import; they are as suspicious as the function."""
+    """Default values are on a line that is run on import; they are as suspicious as the function."""
     for line in range(unit.node.lineno, unit.node.body[0].lineno):
         lines.setdefault(line, max(lines.values()) * 0.8)
     return lines

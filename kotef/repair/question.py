@@ -8,7 +8,7 @@ from kotef.repair.phrase import choice_of
 from kotef.repair.types import Patch, SearchResult
 
 _ANSWERS: Final = 4
-"""Edits a person is asked to choose among where nothing tells them apart."""
+"""Edits a person is asked to choose among where nothing distinguishes them."""
 
 
 @dataclass(frozen=True, slots=True)

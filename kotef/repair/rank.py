@@ -70,7 +70,7 @@ def tidied(candidate: Candidate, sources: Mapping[str, PythonSource]) -> Candida
 
 
 def _without_parentheses(source: PythonSource, edit: SourceEdit) -> SourceEdit | None:
-    """The edit with the pair of parentheses around it taken in and left out; None where none stand there."""
+    """The edit with the pair of parentheses around it taken in and left out; None if none are there."""
     before, after = source.content[: edit.start].rstrip(b" "), source.content[edit.end :].lstrip(b" ")
     if not (edit.text.strip() and before.endswith(b"(") and after.startswith(b")")):
         return None

@@ -98,7 +98,7 @@ class FunctionScope:
 
     around: FileScope
     unit: SwapUnit | None
-    """None for what stands outside functions."""
+    """None for what is outside functions."""
     types: Types = field(default_factory=dict)
     outside: tuple[ast.stmt, ...] = ()
     """The statements that may be edited where there is no function."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.process_tree import start_of
+from kotef.workspace import start_of
 
 _PREFIX: Final = "kotef-repair-"
 _OWNED: Final = re.compile(rf"{_PREFIX}(?P<pid>\d+)-(?P<start>\d+)-(?P<world>\d+)-\w+")
@@ -19,9 +19,9 @@ _OWNED: Final = re.compile(rf"{_PREFIX}(?P<pid>\d+)-(?P<start>\d+)-(?P<world>\d+
 def scratch(within: Path | None = None) -> Iterator[Path]:
     """A directory of this search alone; those of searches that were killed are removed first.
 
-    It lies in `within`, else where temporary files do.
+    It is in `within`, else where temporary files do.
 
-    Its name tells whose it is, so that there is no moment without an owner: process number, start of the process in
+    Its name shows whose it is, so that there is no moment without an owner: process number, start of the process in
     clock ticks since boot, and the namespace in which that number means something.
     """
     place = within or Path(tempfile.gettempdir())

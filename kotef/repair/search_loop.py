@@ -34,13 +34,13 @@ _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
 _AFTER: Final = 1.5
-"""Once something passes, the search goes on for this many CPU seconds, or as long as it took, if that is longer."""
+"""Once something passes, the search continues for this many CPU seconds, or as long as it took, if that is longer."""
 _MORE: Final = 500
 """Candidates tried after the first that passes, in three times that time at most: rivals shall not depend on load."""
 _LIKELY: Final = 2.0
 """Cost up to which an edit is a usual one."""
 _PATIENCE: Final = 3
-"""How much longer the search goes on where only unusual edits pass."""
+"""How much longer the search continues where only unusual edits pass."""
 _BLIND: Final = 80
 """Cheapest edits that are paired among themselves when nothing else is left."""
 _PARTNERS: Final = 400

@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from kotef.sandbox import OFF, Sandbox
 from kotef.stop_gate import next_step
-from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
+from kotef.workspace import MARKER, ProcessTree, adopt_orphans
 
 _WORKER: Final = Path(__file__).with_name("worker") / "main.py"
 _NO_PYTEST: Final = 86

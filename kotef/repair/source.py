@@ -89,7 +89,7 @@ class PythonSource:
         )
 
     def text(self, node: ast.AST) -> str:
-        """The node as it stands in the file."""
+        """The node as it is in the file."""
         start, end = self.span(node)
         return self.content[start:end].decode("utf-8")
 
@@ -102,7 +102,7 @@ class PythonSource:
         return ast.dump(found) == ast.dump(node)
 
     def literal_span(self, whole: ast.JoinedStr, part: ast.Constant) -> tuple[int, int] | None:
-        """Where the literal part of an f-string stands; None where it is not written as it reads, or stands twice."""
+        """Where the literal part of an f-string stands; None if it is not written as it reads, or is twice."""
         value = part.value
         if not isinstance(value, str) or not value or set(value) & _WRITTEN_OTHERWISE:
             return None
@@ -130,11 +130,11 @@ class PythonSource:
         return self.content[self.line_start(_number(node, "lineno")) : self.span(node)[0]].decode("utf-8")
 
     def begins_line(self, node: ast.AST) -> bool:
-        """Whether only blanks stand before it."""
+        """Whether only blanks are before it."""
         return not self.indent(node).strip()
 
     def ends_line(self, node: ast.AST) -> bool:
-        """Whether only blanks or a comment stand after it on its line."""
+        """Whether only blanks or a comment are after it on its line."""
         end = self.span(node)[1]
         rest = self.content[end : self._lines[self.line_at(end)] - 1].strip()
         return not rest or rest.startswith(b"#")
@@ -251,7 +251,7 @@ def binding(node: ast.expr) -> int:
 
 
 def needed(parent: ast.AST, child: ast.AST) -> int:
-    """How tightly an expression has to bind to stand in its place without parentheses."""
+    """How tightly an expression has to bind to be in its place without parentheses."""
     match parent:
         case ast.BinOp():
             own = _BINARY[type(parent.op)]

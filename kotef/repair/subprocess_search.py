@@ -55,8 +55,8 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
     """Run the check command on copies of the workspace, one per job, with one candidate written into each.
 
     For a project whose interpreter has no pytest, and a system without fork. Where the runner can, failing tests are
-    run alone first, and the whole check only for what passes them. Tells failing from passing by the exit status alone,
-    and suspects by the traceback and by what the tests call.
+    run alone first, and the whole check only for what passes them. Distinguishes failing from passing by the exit
+    status alone, and suspects by the traceback and by what the tests call.
     """
     copies = _copies(scratch, request.jobs)
     problem = _copied(request.root, copies)
@@ -327,7 +327,7 @@ def _suspects(
 
 
 def _reached(sources: Mapping[str, PythonSource], names: set[str]) -> dict[str, float]:
-    """The functions that failing tests reach by names, each with its suspicion; empty where they name none."""
+    """The functions that failing tests reach by names, each with its suspicion; empty if they name none."""
     units: dict[str, list[ast.AST]] = {}
     for source in sources.values():
         for unit in source.units:

@@ -68,7 +68,7 @@ class SearchResult:
     plausible: int = 0
     """How many passed in all; those that are the same program in other words count as one."""
     compared: int = 0
-    """How many of the patches, from the first on, were asked the same questions; 0 where nothing could be asked."""
+    """How many of the patches, from the first on, were asked the same questions; 0 if nothing could be asked."""
     close: int = 0
     """How many of the patches, from the first on, are about as plausible as the first."""
     tried: int = 0
@@ -78,7 +78,7 @@ class SearchResult:
     singles: int = 0
     """Single edits that were handed out to be tried."""
     space: int = 0
-    """Single edits that there are, as far as they were counted; 0 where they were not."""
+    """Single edits that there are, as far as they were counted; 0 if they were not."""
     counted: bool = True
     """Whether `space` is all of them; otherwise there are more."""
     unread: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Variants of existing tests that could tell two edits apart."""
+"""Variants of existing tests that could distinguish two edits."""
 
 import ast
 import copy

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
+from kotef.deps import Models
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.replay.player import Player
@@ -19,7 +20,7 @@ from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import AgentGrant, Hired, commands_in
 from kotef.runs.result import Camel, Result
-from kotef.runs.run_config import Models, RunConfig
+from kotef.runs.run_config import RunConfig
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
@@ -80,7 +81,7 @@ class Replayed(Camel):
     """Requests that are not as recorded, and calls that never were; the first explains the others."""
     notices: tuple[str, ...]
     into: str | None
-    """The copy that was worked in; null where it is gone again."""
+    """The copy that was worked in; null if it is gone again."""
 
 
 def replay(
@@ -88,7 +89,7 @@ def replay(
 ) -> Replayed:
     """Play a run again in a copy of the workspace as it was before it; nothing is asked, and no command is run.
 
-    UsageError where there is nothing to play: no record, no task, or no snapshot of the state before the run.
+    UsageError if there is nothing to play: no record, no task, or no snapshot of the state before the run.
     """
     task, record, notices = _playable(run)
     if run.is_foreign:
@@ -103,7 +104,10 @@ def replay(
             some = ", ".join(copy.changed(tree, stands)[:5])
             player.differs(0, f"the copy differs from the recorded workspace: {some}")
         overrides, _ = prompt_overrides(root, config, trust=task.trust)
-        setting = RunConfig(
+        again = at(place, run.run_id)
+        played = RunConfig(
+            again,
+            task.model_copy(update={"setup": (), "mcp": ""}),
             place,
             lambda _: Models(),
             Prompts(overrides),
@@ -113,8 +117,7 @@ def replay(
             tape=player,
             hired=_hired(task),
         )
-        again = at(place, run.run_id)
-        result = start(again, task.model_copy(update={"setup": (), "mcp": ""}), setting)
+        result = start(played)
         return _compared(run, again, result, player, notices, into=place if into else None)
 
 

@@ -11,6 +11,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError
+from kotef.events import RecordedEvent
 from kotef.replay.record_types import (
     Agreed,
     Begun,
@@ -31,12 +32,11 @@ from kotef.replay.record_types import (
 )
 from kotef.replay.recorder import Whereabouts, comes_from_outside, without_pid
 from kotef.replay.tape import CommandKey, Run
-from kotef.runs.events import Line
 from kotef.tools.toolset import Kit
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 MOST: Final = 50
 """Differences that are kept; one often brings others after it."""
@@ -125,7 +125,7 @@ class Player:
         """What is played takes the time that it took."""
         self._clock, self._snapshots = clock, snapshots
 
-    def see(self, event: Line) -> None:
+    def see(self, event: RecordedEvent) -> None:
         """Where the run is."""
         self.where.see(event)
 
@@ -138,7 +138,7 @@ class Player:
         return _PlayedCoder(coder, self)
 
     def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  no one is asked
-        """One that says what the person said; who quit and resumed has not quit. None where no one was asked."""
+        """One that says what the person said; who quit and resumed has not quit. None if no one was asked."""
         if not (self._agreed or self._permitted):
             return None
 
@@ -155,8 +155,8 @@ class Player:
 
     def models(self, models: "Models") -> "Models":
         """One that answers for all, at the prices there were."""
+        from kotef.deps import Models
         from kotef.replay.recorded_models import PlayedChatModel
-        from kotef.runs.run_config import Models
 
         asking = self._asking
         if asking is None:

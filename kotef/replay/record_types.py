@@ -40,7 +40,7 @@ class ModelsRecord(_Line):
 
     kind: Literal["models"] = "models"
     coder: str
-    """How its edits are recognised; empty where no coder asks a model."""
+    """How its edits are recognised; empty if no coder asks a model."""
     planner: bool
     reviewer: bool
     coder_price: Tariff | Price | None
@@ -70,7 +70,7 @@ class ModelCallRecord(_Line):
     kept: int
     """How many messages are the first ones of its request before."""
     request: tuple[tuple[str, str], ...]
-    """Who speaks, and a digest of what is said, for each message after those; the tools stand before all messages."""
+    """Who speaks, and a digest of what is said, for each message after those; the tools are before all messages."""
     message: dict[str, Any] | None = None
     failed: ModelFailureRecord | None = None
     seconds: float
@@ -93,7 +93,7 @@ class TreeRecord(_Line):
 
     kind: Literal["effect"] = "effect"
     of: int
-    """The number of the line that tells of it."""
+    """The number of the line that reports it."""
     tree: str
 
 

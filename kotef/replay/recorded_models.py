@@ -32,9 +32,9 @@ def listen(recorder: "Recorder", models: Sequence[BaseChatModel]) -> None:
 
 
 class _Ear(AsyncCallbackHandler):
-    """Hears each request once, and the whole answer or the failure that stands at its end.
+    """Hears each request once, and the whole answer or the failure that is at its end.
 
-    A call that is cancelled is not heard of again: it has no answer, and is made again by whoever goes on.
+    A call that is cancelled is not heard of again: it has no answer, and is made again by whoever continues.
     """
 
     def __init__(self, recorder: "Recorder") -> None:

@@ -14,6 +14,7 @@ from kotef.checks.baselines import Baselines, StoredBaseline
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
+from kotef.events import ModelCallEvent, RecordedEvent
 from kotef.files import append_line
 from kotef.redaction import redactor
 from kotef.replay.record_types import (
@@ -33,12 +34,11 @@ from kotef.replay.record_types import (
     digest_of,
 )
 from kotef.replay.tape import CommandKey, Run
-from kotef.runs.events import Line
 from kotef.tools.toolset import Kit
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 log = logging.getLogger("kotef")
 
@@ -71,12 +71,12 @@ class Whereabouts:
         self.visit, self.node = 0, "planner"
         self._calls: Counter[tuple[int, str]] = Counter()
 
-    def see(self, event: Line) -> None:
+    def see(self, recorded: RecordedEvent) -> None:
         """Take in one event."""
-        if isinstance(event.get("visit"), int):
-            self.visit = event["visit"]
-        if event["event"] == "model_call":
-            self.node = str(event["node"])
+        if recorded.visit is not None:
+            self.visit = recorded.visit
+        if isinstance(recorded.event, ModelCallEvent):
+            self.node = recorded.event.node
 
     def next_call(self) -> tuple[int, str, int]:
         """Visit, node, and the number of the call in it, from 1."""
@@ -91,7 +91,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, root: Path) -> None:
-        """A record that is there already goes on: the run is resumed."""
+        """A record that is there already continues: the run is resumed."""
         self.path, self.root = path, root
         self._size = path.stat().st_size if path.exists() else 0
         before = path.read_bytes() if self._size else b""
@@ -106,7 +106,7 @@ class Recorder:
         snapshots.told = self._took
         self.write(Begun(kotef_version=__version__, tier=kit.tier, patches=kit.patches, window=kit.window))
 
-    def see(self, event: Line) -> None:
+    def see(self, event: RecordedEvent) -> None:
         """Where the run is."""
         self.where.see(event)
 

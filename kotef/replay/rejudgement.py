@@ -53,7 +53,7 @@ class Rejudgement(Camel):
     schema_version: int = 1
     run_id: str
     kotef_version: str
-    """Which kotef judged then; empty where no one noted it."""
+    """Which kotef judged then; empty if no one noted it."""
     same: bool
     exit_code: int
     visits: tuple[Rejudged, ...]
@@ -63,7 +63,7 @@ class Rejudgement(Camel):
 
 
 def rejudge(root: Path, run: RunDir) -> Rejudgement:
-    """Classify and judge again; UsageError where no outputs of the baseline were kept, which all is compared with."""
+    """Classify and judge again; UsageError if no outputs of the baseline were kept, which all is compared with."""
     baseline, visits, checks, notices = None, list[Rejudged](), list[Rejudged](), list[str]()
     for visit, judging, then in _kept(run, notices):
         if visit and baseline is None:

@@ -7,12 +7,12 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Coder
 from kotef.deps import Approval, Clock
-from kotef.runs.events import Line
+from kotef.events import RecordedEvent
 from kotef.tools.toolset import Kit
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 Run = Callable[[], Awaitable[CommandResult]]
 
@@ -30,10 +30,10 @@ class Tape(Protocol):
     """Everything that is not decided by code goes through it: models, commands, and tools that reach outside."""
 
     def begin(self, clock: Clock, snapshots: Snapshots, kit: Kit) -> None:
-        """The run begins, or goes on, in this process."""
+        """The run begins, or continues, in this process."""
         ...
 
-    def see(self, event: Line) -> None:
+    def see(self, event: RecordedEvent) -> None:
         """Watch an event: it says in which visit, and for which node, a model is called."""
         ...
 

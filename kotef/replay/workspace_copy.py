@@ -12,8 +12,7 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.files import state_dir
 from kotef.git import git, run_git
 from kotef.sdd.memory import FOLDER
-from kotef.workspace.ignored_backup import bring_back
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, restore_ignored
 
 _ALTERNATES: Final = Path("objects", "info", "alternates")
 
@@ -49,7 +48,7 @@ def _empty(into: Path) -> Path:
 def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     """The files of a tree of the workspace `root`, with the ignored ones that were kept beside it, in `place`.
 
-    The snapshots of the copy know all that those of the workspace know, and write nothing there. UsageError where the
+    The snapshots of the copy know all that those of the workspace know, and write nothing there. UsageError if the
     tree is gone.
     """
     state = state_dir(root)
@@ -74,7 +73,7 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     kept = state / "kept" / tree
     if kept.is_dir():
         copied = [path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_symlink() or path.is_file()]
-        bring_back(place, kept, sorted(copied), ())
+        restore_ignored(place, kept, sorted(copied), ())
     if (root / FOLDER).is_dir() and not (place / FOLDER).exists():
         shutil.copytree(root / FOLDER, place / FOLDER, symlinks=True)
     return copy

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from kotef.report.markdown import render_report
     from kotef.report.pull_request import pull_request_text
     from kotef.report.step_summary import step_summary_text
-    from kotef.report.timeline import call_of
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -24,7 +23,6 @@ else:
             "markdown": "render_report",
             "pull_request": "pull_request_text",
             "step_summary": "step_summary_text",
-            "timeline": "call_of",
         },
     )
 
@@ -33,7 +31,6 @@ __all__ = [
     "PAGE_NAME",
     "Located",
     "as_html",
-    "call_of",
     "keeps_page",
     "located",
     "pull_request_text",

@@ -20,10 +20,10 @@ Kind = Literal["same", "changed", "removed", "added", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One line before and one after; a number is None where there is no line."""
+    """One line before and one after; a number is None if there is no line."""
 
     kind: Kind
-    """`gap`: lines that are not shown lie before it; `left` is what the hunk says of its place."""
+    """`gap`: lines that are not shown are before it; `left` is what the hunk says of its place."""
     left_number: int | None = None
     left: str = ""
     right_number: int | None = None
@@ -49,7 +49,8 @@ class FileDiff:
 def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[FileDiff, ...]:
     """The files of a patch as git writes it, in order; what cannot be read as one is passed over.
 
-    `torn` says that the patch goes on after this text, so that its last file, and files after it, are not known whole.
+    `torn` says that the patch continues after this text, so that its last file, and files after it, are not known
+    whole.
     """
     files, left = [], most
     for lines in _files(patch.split("\n")):
@@ -62,7 +63,7 @@ def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[Fi
 
 
 def _files(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The lines of each file; what stands before the first belongs to none. A hunk's lines are counted, not guessed."""
+    """The lines of each file; what is before the first belongs to none. A hunk's lines are counted, not guessed."""
     current: list[str] | None = None
     old = new = 0
     for line in lines:

@@ -20,7 +20,7 @@ class Located(NamedTuple):
     """One thing that is red."""
 
     blocks: bool
-    """Whether it stands between the run and its success; else it was red before the run and no one asked for it."""
+    """Whether it is between the run and its success; else it was red before the run and no one asked for it."""
     check: str
     """The name of its check; empty for the run as a whole."""
     test: str
@@ -90,7 +90,7 @@ def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
 
 
 def _names(check: CheckVerdict) -> Sequence[str]:
-    """The failing tests, without the name of the check that stands before ids which two checks share."""
+    """The failing tests, without the name of the check that is before ids which two checks share."""
     return [name.removeprefix(f"{check.name}: ") for name in (check.red or check.failing)]
 
 
@@ -101,7 +101,7 @@ def _result(run: RunDir, check: CheckVerdict, names: Sequence[str]) -> CommandRe
 
 
 def _output(run: RunDir, log: str | None) -> str:
-    """The end of an output; empty where it is not kept."""
+    """The end of an output; empty if it is not kept."""
     try:
         with (run.path / (log or "")).open("rb") as file:
             size = file.seek(0, 2)
@@ -123,7 +123,7 @@ def _rule(kind: str, detail: str) -> str:
 
 
 def _file_of(test: str) -> str:
-    """The file in a test's id; a check's name may stand before it."""
+    """The file in a test's id; a check's name may be before it."""
     path = test.partition("::")[0].rpartition(": ")[2]
     return path if "::" in test and _is_inside(path) else ""
 

@@ -6,7 +6,7 @@ from kotef.runs.store import RunDir
 
 
 def ended(run: RunDir) -> Result:
-    """How the run ended; UsageError where it has not."""
+    """How the run ended; UsageError if it has not."""
     result = run.result()
     if result is None:
         goes_on = f"it is at work or was killed; in the latter case `kotef resume {run.run_id}` continues it"

@@ -114,7 +114,7 @@ def visible(value: Any) -> Any:
 
 
 def marked(text: str) -> Markup:
-    """The text with what stands between backticks as code; everything else in it is text."""
+    """The text with what is between backticks as code; everything else in it is text."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704  escaped right here
 
 

@@ -19,7 +19,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def as_junit(run: RunDir) -> str:
     """JUnit XML: the run as one test, every check as one, and every test that the runners reported.
 
-    It tells of the tree that the run was left at. A test red before the run that no one asked for counts as skipped.
+    It reports the tree that the run was left at. A test red before the run that no one asked for counts as skipped.
     """
     result = redactor().whole(ended(run))
     verification = redactor().whole(judged(run, result.tree_visit))
@@ -103,7 +103,7 @@ def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[
 
 
 def _split(test: str, verification: Verification) -> tuple[str, str]:
-    """The file of a test, empty where its id names none, and its name, in which stays what tells two checks apart."""
+    """The file of a test, empty if its id names none, and its name, in which stays what distinguishes two checks."""
     heads = (f"{check.name}: " for check in verification.checks)
     head = max((head for head in heads if test.startswith(head)), key=len, default="")
     file, _, name = test.removeprefix(head).partition("::")

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from kotef.runs.events import Line, Watcher
+from kotef.events import PlannedEvent, RecordedEvent, RunFinishedEvent, RunResumedEvent, VerifiedEvent
+from kotef.runs.events import Watcher
 from kotef.runs.store import RunDir
 
-REWRITES: Final = frozenset({"verified", "planned", "run_resumed", "run_finished"})
+REWRITES: Final = (VerifiedEvent, PlannedEvent, RunResumedEvent, RunFinishedEvent)
 """Events after which there is more to see; the last comes when `result.json` is written."""
 PAUSE: Final = 5.0
 """Seconds of a run without a page, and between two pages: most runs are over before anybody looks."""
@@ -24,10 +25,10 @@ def keeps_page(run: RunDir, written: Callable[[], None]) -> Watcher:
     """
     due, is_stale = time.monotonic() + PAUSE, False
 
-    def rewrite(line: Line) -> None:
+    def rewrite(recorded: RecordedEvent) -> None:
         nonlocal due, is_stale
-        has_ended = line["event"] == "run_finished"
-        is_stale = is_stale or line["event"] in REWRITES
+        has_ended = isinstance(recorded.event, RunFinishedEvent)
+        is_stale = is_stale or isinstance(recorded.event, REWRITES)
         if not is_stale or (time.monotonic() < due and not has_ended):
             return
         try:

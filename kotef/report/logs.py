@@ -16,7 +16,7 @@ _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x
 def excerpt(run: Path, log: str, needles: Sequence[str] = ()) -> str:
     """Up to 40 lines of a log of the run: around the first line that holds one of `needles`, else its last ones.
 
-    Empty where there is no such file, or it is not in the directory of the run: its name is read from a file there.
+    Empty if there is no such file, or it is not in the directory of the run: its name is read from a file there.
     """
     text = _tail(run, log)
     lines = [line.rstrip() for line in _COLOURS.sub("", text).replace("\r\n", "\n").splitlines()]

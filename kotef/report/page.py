@@ -105,7 +105,7 @@ class Page:
     tokens_out: int
     tokens_cached: int
     cost: float | None
-    """None where a price is not known."""
+    """None if a price is not known."""
     estimated: bool
     doing: str
     """What it is at, while at work."""

@@ -12,15 +12,17 @@ from pydantic import ValidationError
 from kotef import __version__
 from kotef.checks.verification import Verification
 from kotef.errors import UsageError
+from kotef.events import ModelAnswerEvent, RecordedEvent, parse_line
 from kotef.failures.plural import counted
 from kotef.redaction import redactor
 from kotef.report.diffs import FileDiff, diff_of
 from kotef.report.logs import excerpt
 from kotef.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way
 from kotef.report.test_matrix import matrix_of
-from kotef.report.timeline import ModelCall, Timeline, VisitRecord, record_of
+from kotef.report.timeline import Timeline, VisitRecord, record_of
 from kotef.runs.events import read_events
 from kotef.runs.result import Result, ResultDone
+from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir
 from kotef.state import Task
 
@@ -33,11 +35,11 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})\.json")
 def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     """Read the directory; what is missing or torn in it is said and costs nothing else.
 
-    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError where its
+    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError if its
     result cannot be read.
     """
     (task, no_task), result = _task(run), redactor().whole(run.result())
-    record = record_of(redactor().whole(line) for line in read_events(run.events))
+    record = record_of(RunHistory.of(_redacted(run)))
     judged, unread = _judged(run.path)
     attempts = tuple(_attempts(run.path, record, judged, at_work=at_work and result is None))
     outcome, tone, sentence = _headline(result, record, began=bool(task or no_task), at_work=at_work)
@@ -186,9 +188,16 @@ def _done(task: Task | None, result: Result | None) -> tuple[ResultDone, ...]:
     )
 
 
-def _asked(calls: Iterable[ModelCall]) -> tuple[ModelUsageRow, ...]:
+def _redacted(run: RunDir) -> Iterator[RecordedEvent]:
+    """The events on record, without secrets that were not known when they were written."""
+    for recorded in read_events(run.events):
+        if (redacted := parse_line(redactor().whole(recorded.line()))) is not None:
+            yield redacted
+
+
+def _asked(calls: Iterable[ModelAnswerEvent]) -> tuple[ModelUsageRow, ...]:
     """By model and role, in the order of their first answers."""
-    found: dict[tuple[str, str], list[ModelCall]] = defaultdict(list)
+    found: dict[tuple[str, str], list[ModelAnswerEvent]] = defaultdict(list)
     for call in calls:
         found[call.model, call.node].append(call)
     return tuple(

@@ -13,7 +13,7 @@ SHOWN: Final = 30
 
 
 def step_summary_text(result: Result, failures: Sequence[Located]) -> str:
-    """Markdown: the outcome in a sentence, what still fails and where, what it took, and how to go on."""
+    """Markdown: the outcome in a sentence, what still fails and where, what it took, and how to continue."""
     mark = "✅" if result.done else "❌"
     lines = [f"## {mark} kotef: {result.outcome}", "", inert(result.sentence, 800), ""]
     lines += [*_facts(result), *_failing(failures), *_unproved(result)]

@@ -13,10 +13,7 @@ from kotef.files import write_atomic
 from kotef.git import patched_tree
 from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
-from kotef.workspace.activity import activity_of
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.restoration import restore_remainder
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, activity_of, restore_remainder, workspace_lock
 
 log = logging.getLogger("kotef")
 
@@ -160,7 +157,7 @@ def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
 def _place(
     run: RunDir, snapshots: Snapshots, trees: _Trees, target: str, paths: Collection[str], *, force: bool
 ) -> RestoredFiles:
-    """Make `paths` as in `target`, or refuse before the first write; what stands there now is kept first."""
+    """Make `paths` as in `target`, or refuse before the first write; what is there now is kept first."""
     now = snapshots.take()
     todo = set(snapshots.changed(now, target)).intersection(paths)
     said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
@@ -236,7 +233,7 @@ def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
 
 
 def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Trees:
-    """The trees as the patches give them, from the attempt the workspace stands at now; UsageError when none fits."""
+    """The trees as the patches give them, from the attempt the workspace is at now; UsageError when none fits."""
     result, now = run.result(), snapshots.take()
     stands = result.tree_visit if result else 0
     patches = {number: _patch_of(run, number) for number in numbers}
@@ -295,7 +292,7 @@ def _saves(run: RunDir) -> dict[int, Path]:
 
 
 def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> int:
-    """Keep what stands there now under the next number, and which tree is put in its place."""
+    """Keep what is there now under the next number, and which tree is put in its place."""
     number = max(_saves(run), default=0) + 1
     record = {"tree": tree, "paths": sorted(paths), "placed": target}
     write_atomic(run.path / f"saved-{number}.json", json.dumps(record).encode())
@@ -327,7 +324,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _checked(tree: object) -> str:
-    """A tree id; ValueError for anything else, for these files lie in the workspace."""
+    """A tree id; ValueError for anything else, because these files are in the workspace."""
     if not isinstance(tree, str) or not _TREE.fullmatch(tree):
         raise ValueError(tree)
     return tree
@@ -335,7 +332,9 @@ def _checked(tree: object) -> str:
 
 def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
     numbers = ", ".join(str(number) for number in trees.attempts)
-    has = f"attempt{'s' if len(trees.attempts) > 1 else ''} {numbers}" if numbers else "no attempt at all"
+    has = "no attempt at all"
+    if numbers:
+        has = f"attempts {numbers}" if len(trees.attempts) > 1 else f"attempt {numbers}"
     return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")
 
 

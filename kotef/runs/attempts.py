@@ -1,11 +1,12 @@
-"""The attempts of a run: what each tried, and its result."""
+"""Attempts of a run: what each tried, and what came of it."""
 
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, get_args
 
-from kotef.runs.events import read_events
+from kotef.events import CoderFinishedEvent, PlannedEvent, VerifiedEvent
 from kotef.runs.result import ResultAttempt
-from kotef.state import CUT_SHORT
+from kotef.runs.run_history import RunHistory, VisitEvents
+from kotef.state import CUT_SHORT, StoppedBy
 
 MAX_ITEMS: Final = 20
 """Steps, files or tests kept of one attempt."""
@@ -17,35 +18,35 @@ MAX_SAID: Final = 400
 """Characters kept of the coder's last words."""
 
 
-def attempts_of(events: Path) -> tuple[ResultAttempt, ...]:
+def attempts_of(history: RunHistory) -> tuple[ResultAttempt, ...]:
     """The visits on record, in order; of one that a kill made start twice, what was recorded last."""
-    found: dict[int, dict[str, Any]] = {}
-    for line in read_events(events):
-        visit = line.get("visit")
-        if not isinstance(visit, int) or visit < 1:
-            continue
-        match line["event"]:
-            case "planned":
-                plan = {"hypothesis": _clip(line["hypothesis"]), "steps": _items(line["steps"])}
-                found[visit] = {"visit": visit, **plan}
-            case "coder_finished":
-                edits = {"changed": _items(line["changed"]), "stopped_by": line["stopped_by"]}
-                words = {"said": _clip(line["summary"], MAX_SAID)}
-                words["why_stopped"] = _clip(line["detail"]) if line["stopped_by"] in CUT_SHORT else ""
-                found.setdefault(visit, {"visit": visit}).update(edits | words)
-            case "verified":
-                verdict = {"passed": line["passed"], "verdict": _clip(line["summary"])}
-                units = {"fixed": _items(line["fixed"]), "broken": _items(line["broken"])}
-                found.setdefault(visit, {"visit": visit}).update(verdict | units)
-            case "reviewed" if not line["accepted"]:
-                refusal = {"passed": False, "verdict": _clip(f"review refused: {line['reason']}")}
-                found.setdefault(visit, {"visit": visit}).update(refusal)
-            case _:
-                pass
-    return tuple(ResultAttempt(**facts) for _, facts in sorted(found.items()))
+    return tuple(_attempt(visit) for visit in history.visits if visit.visit and _was_worked_on(visit))
 
 
-def _items(texts: list[str]) -> tuple[str, ...]:
+def _was_worked_on(visit: VisitEvents) -> bool:
+    """Whether it says anything that an attempt has."""
+    return bool(visit.refusal) or any(visit.all(kind) for kind in (PlannedEvent, CoderFinishedEvent, VerifiedEvent))
+
+
+def _attempt(visit: VisitEvents) -> ResultAttempt:
+    facts: dict[str, Any] = {"visit": visit.visit}
+    visit = visit.since_plan
+    if plan := visit.last(PlannedEvent):
+        facts |= {"hypothesis": _clip(plan.hypothesis), "steps": _items(plan.steps)}
+    if edits := visit.last(CoderFinishedEvent):
+        known = edits.stopped_by in get_args(StoppedBy)  # an unknown word is of another version
+        facts |= {"changed": _items(edits.changed), "stopped_by": edits.stopped_by if known else None}
+        facts |= {"said": _clip(edits.summary, MAX_SAID)}
+        facts["why_stopped"] = _clip(edits.detail) if edits.stopped_by in CUT_SHORT else ""
+    if verdict := visit.last(VerifiedEvent):
+        facts |= {"passed": verdict.passed, "verdict": _clip(verdict.summary)}
+        facts |= {"fixed": _items(verdict.fixed), "broken": _items(verdict.broken)}
+    if refusal := visit.refusal:
+        facts |= {"passed": False, "verdict": _clip(f"review refused: {refusal.reason}")}
+    return ResultAttempt(**facts)
+
+
+def _items(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(_clip(text) for text in texts[:MAX_ITEMS])
 
 

@@ -41,7 +41,7 @@ def aimed_at(
 
 
 def aimed_again(root: Path, asked: str | None, task: Task, *, hooks: bool) -> dict[str, object]:
-    """The same for a run that goes on: as it was, unless something else is asked for now."""
+    """The same for a run that continues: as it was, unless something else is asked for now."""
     if asked is None:
         return {}
     if not task.base:
@@ -82,7 +82,7 @@ def _in_the_way(root: Path, name: str) -> str:
 def identity(root: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables that say who the author and the committer is, as git itself would find out but without guessing.
 
-    Raises `UsageError` where no one has said so.
+    Raises `UsageError` if no one has said so.
     """
     found = {}
     for role in ("author", "committer"):

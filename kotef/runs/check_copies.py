@@ -12,19 +12,19 @@ from kotef.files import copy_in, remove_within
 from kotef.git import inspect
 from kotef.replay import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
-from kotef.runs.executor import Workshop
+from kotef.runs.executor import RecordedExecutor
 from kotef.sandbox import BaseCheckout, base_checkout
-from kotef.workspace.activity import activity_of
-from kotef.workspace.remainder import came_or_changed, copies_of, recall
+from kotef.workspace import Snapshots, activity_of, new_or_changed_files, read_remainder, remainder_folder
 
 _LISTED = "files that git ignores"
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedSurroundings:
-    """As `deps.Surroundings` has it; everything goes through the tape, so that a replay finds what the run found."""
+    """As `deps.IgnoredFiles` has it; everything goes through the tape, so that a replay finds what the run found."""
 
-    shop: Workshop
+    executor: RecordedExecutor
+    snapshots: Snapshots
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
         """As `IgnoredFiles` has it."""
@@ -33,7 +33,7 @@ class CopiedSurroundings:
             found = self._differing(before)
             return CommandResult(command=_LISTED, exit_code=0, passed=found is not None, stdout="\n".join(found or ()))
 
-        result = await self.shop.tape.command(CommandKey("check", f"{name}-ignored", _LISTED), look)
+        result = await self.executor.tape.command(CommandKey("check", f"{name}-ignored", _LISTED), look)
         return tuple(filter(None, result.stdout.split("\n"))) if result.passed else None
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
@@ -41,7 +41,7 @@ class CopiedSurroundings:
 
         async def judge() -> CommandResult:
             try:
-                return await self.shop.run_in(check, name, lambda: self._copy(before))
+                return await self.executor.run_in(check, name, lambda: self._copy(before))
             except (WorkspaceError, UsageError, OSError) as error:
                 why = f"no copy: {error}"[:100]
                 return CommandResult(
@@ -53,18 +53,18 @@ class CopiedSurroundings:
                     summary=why,
                 )
 
-        return await self.shop.tape.command(CommandKey("check", name, check.command), judge)
+        return await self.executor.tape.command(CommandKey("check", name, check.command), judge)
 
     def _differing(self, before: str) -> tuple[str, ...] | None:
-        return came_or_changed(self.shop.snapshots, before, activity_of(self.shop.run.path))
+        return new_or_changed_files(self.snapshots, before, activity_of(self.executor.config.run.path))
 
     @contextmanager
     def _copy(self, before: str | None) -> Iterator[BaseCheckout]:
         """The workspace as it is, in a copy; ignored files as they were with the tree `before`."""
-        root, facts = self.shop.root, inspect(self.shop.root)
+        root, facts = self.executor.config.root, inspect(self.executor.config.root)
         if facts.toplevel is None or not facts.head:
             raise WorkspaceError(".", "has no commit", hint="commit it")
-        with base_checkout(root, facts.toplevel, facts.head, self.shop.rooms.judging) as place:
+        with base_checkout(root, facts.toplevel, facts.head, self.executor.rooms.judging) as place:
             overlay(root, place.copy, changed_since(root, "HEAD"))
             if before is not None:
                 self._take_back(place.copy, before)
@@ -72,8 +72,8 @@ class CopiedSurroundings:
 
     def _take_back(self, copy: Path, before: str) -> None:
         """Make ignored files of the copy what they were; those of which nothing was kept are not there."""
-        snapshots = self.shop.snapshots
-        record, kept = recall(snapshots, before), copies_of(snapshots, before)
+        snapshots = self.snapshots
+        record, kept = read_remainder(snapshots, before), remainder_folder(snapshots, before)
         for path in self._differing(before) or ():
             with suppress(OSError):
                 remove_within(copy, path)

@@ -8,8 +8,9 @@ from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, tr
 from kotef.checks.types import Check
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
-from kotef.runs.repository import Settings
-from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
+from kotef.runs.repository import repository_of
+from kotef.runs.run_settings import run_settings
+from kotef.runs.sandbox_setup import sandbox_of
 from kotef.sandbox import OFF, Sandbox
 
 
@@ -46,7 +47,7 @@ def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
     Raises `KotefError` for an unknown level.
     """
     config = read_config(config_path())
-    asked = asked_of(named_level(), network=False, reads=(), config=config, settings=Settings())
+    asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
     try:
         sandbox, _ = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads, ci=False)
     except SandboxError:

@@ -15,7 +15,7 @@ from kotef.runs.commit_rules import CommitContent, RefusedError, ask, blob, must
 from kotef.runs.result import ResultBranch
 from kotef.sdd.issue import one_line
 from kotef.state import AgentState, Task
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 SUBJECT: Final = 72
 """Characters of the first line of a message; what git and its hosts show of it."""

@@ -13,8 +13,7 @@ from kotef.git import git_error, run_git
 from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction import keys_in, redactor
 from kotef.state import AgentState, Task
-from kotef.workspace.file_entry import LINK, PLAIN, FileEntry
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import LINK, PLAIN, FileEntry, Snapshots
 
 _NAMED: Final = 5
 _LARGEST_TICKET: Final = 1_000_000
@@ -42,7 +41,7 @@ class CommitContent:
 
     @cached_property
     def tracked(self) -> Mapping[str, FileEntry]:
-        """The files of the commit the run began at, as far as they lie in the workspace."""
+        """The files of the commit the run began at, as far as they are in the workspace."""
         found = {}
         for line in filter(None, ask(["ls-tree", "-r", "-z", self.task.base], self.root).split(b"\0")):
             facts, _, path = line.partition(b"\t")

@@ -17,7 +17,7 @@ from kotef.git import run_git
 from kotef.integrity import file_of_test, is_protected
 from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 CHANGED: Final = 5
 """Tests of each check that are probed, of files that differ from the commit compared with."""
@@ -71,7 +71,7 @@ class CopyBench:
     def read(self, path: str) -> bytes | None:
         """As `Workbench` has it."""
         with suppress(OSError):
-            return read_within(self.copy, path, largest=LARGEST) if path in self.known else None
+            return read_within(self.copy, path, largest=LARGEST_FILE) if path in self.known else None
         return None
 
     def paths(self) -> frozenset[str]:
@@ -125,7 +125,7 @@ def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
         with suppress(OSError):
             if os.path.lexists(root / path):
                 is_program = os.access(root / path, os.X_OK)
-                content = read_within(root, path, largest=LARGEST)
+                content = read_within(root, path, largest=LARGEST_FILE)
                 write_within(copy, path, content, mode=EXECUTABLE_MODE if is_program else None)
             else:
                 remove_within(copy, path)

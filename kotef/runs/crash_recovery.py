@@ -5,34 +5,34 @@ from pathlib import Path
 from kotef.errors import WorkspaceError
 from kotef.failures.plural import counted
 from kotef.runs.store import runs_dir
-from kotef.workspace.file_swap_journal import MARK, end, unfinished
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import SWAP_MARK, Snapshots, end_file_swap, unfinished_file_swaps, workspace_lock
 
 
 def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:
     """End what killed runs left standing in, before anything is read, judged or written here; a line for each run.
 
-    `but` is the directory of a run that is about to go on, and does it itself. A file that someone changed since is
+    `but` is the directory of a run that is about to continue, and does it itself. A file that someone changed since is
     left as it is, and named. Raises BusyError while a run is at work, WorkspaceError where the real files cannot be
     had: then everything here would be judged, or kept, as it never was.
     """
-    if not [directory for directory in unfinished(runs_dir(root)) if directory != but]:
+    if not [directory for directory in unfinished_file_swaps(runs_dir(root)) if directory != but]:
         return ()
     with workspace_lock(root, "put right"):
         snapshots = Snapshots.open(root)
-        return tuple(_ended(directory, snapshots) for directory in unfinished(runs_dir(root)) if directory != but)
+        return tuple(
+            _ended(directory, snapshots) for directory in unfinished_file_swaps(runs_dir(root)) if directory != but
+        )
 
 
 def _ended(directory: Path, snapshots: Snapshots) -> str:
     try:
-        ended = end(directory, snapshots, killed=True)
+        ended = end_file_swap(directory, snapshots, killed=True)
     except (WorkspaceError, OSError, ValueError, KeyError, TypeError) as error:
         problem = (
             f"what run {directory.name} left in place of your files when it was killed cannot be taken out: {error}"
         )
         hint = "put the files right by hand (`git status`), then delete this file"
-        raise WorkspaceError(directory / MARK, problem, hint=hint) from error
+        raise WorkspaceError(directory / SWAP_MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())
     said = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
     return f"{said}, kept changes made since: {', '.join(left[:8])}" if left else said

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import Outcome
 from kotef.runs.attempts import attempts_of
 from kotef.runs.events import read_events
+from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir, own_runs
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure
@@ -51,7 +52,7 @@ def _noted(root: Path, run: RunDir) -> str:
         record(issues_path(root), _entry(run, task))
     except WorkspaceError as error:
         return f"run {run.run_id} was killed and not resumed; its issue entry cannot be written: {error}"
-    with suppress(OSError):  # then the entry is written once more, in its place
+    with suppress(OSError):  # then the entry is written again, in its place
         (run.path / NOTED).touch()
     return (
         f"run {run.run_id} was killed and not resumed: `kotef resume {run.run_id}` continues it; "
@@ -61,8 +62,8 @@ def _noted(root: Path, run: RunDir) -> str:
 
 def _entry(run: RunDir, task: Task) -> IssueEntry:
     """What the record of its events knows of the run."""
-    attempts = attempts_of(run.events)
-    failures = _failures(run)
+    history = RunHistory.of(read_events(run.events))
+    attempts, failures = attempts_of(history), _failures(history)
     sentence = f"killed {f'in attempt {attempts[-1].visit}' if attempts else 'before its first attempt'}"
     return IssueEntry(
         run_id=run.run_id,
@@ -86,23 +87,15 @@ def _entry(run: RunDir, task: Task) -> IssueEntry:
     )
 
 
-def _failures(run: RunDir) -> tuple[IssueFailure, ...]:
+def _failures(history: RunHistory) -> tuple[IssueFailure, ...]:
     """The checks that failed in the newest visit in which one did."""
-    commands: dict[str, str] = {}
-    found: dict[int, dict[str, dict[str, Any]]] = {}
-    for line in read_events(run.events):
-        if line["event"] == "check_started":
-            commands[line["check"]] = line["command"]
-        elif line["event"] == "check_finished" and not line["passed"]:
-            found.setdefault(line["visit"], {})[line["check"]] = line
-    newest = found.get(max(found, default=0), {})
     return tuple(
         IssueFailure(
-            visit=line["visit"],
-            command=commands.get(name, name),
-            exit_code=line["exit_code"],
-            kind=line["kind"] or "unknown",
-            summary=line["summary"],
+            visit=event.visit,
+            command=command,
+            exit_code=event.exit_code,
+            kind=event.kind or "unknown",
+            summary=event.summary,
         )
-        for name, line in list(newest.items())[:_MOST_FAILURES]
+        for command, event in history.last_failures()[:_MOST_FAILURES]
     )

@@ -1,4 +1,4 @@
-"""The settings of a run here, and the origin of each."""
+"""Settings in effect: what `kotef config show` tells, each with its origin."""
 
 import os
 import re
@@ -11,28 +11,18 @@ from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
 from kotef.redaction import shown_url
-from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
-from kotef.runs.model_settings import model_settings
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
 from kotef.runs.result import Camel
-from kotef.runs.sandbox_setup import named_level
-from kotef.settings import PROFILES, Limits, ProfileName
-from kotef.tools.registry import tier_of
+from kotef.runs.run_settings import MODEL_SETTINGS, VARIABLES, RunSettings, run_settings
+from kotef.settings import Limits, ProfileName
 
 DEFAULT: Final = "default"
 NOT_SET: Final = "not set"
 SET: Final = "set"
 KEY: Final = "OPENAI_API_KEY"
 
-_VARIABLES: Final = {
-    "model": "KOTEF_MODEL",
-    "base_url": "OPENAI_BASE_URL",
-    "coder": "KOTEF_CODER",
-    "planner_model": "KOTEF_PLANNER_MODEL",
-    "fallback_model": "KOTEF_FALLBACK_MODEL",
-}
 _HEADER: Final = re.compile(r"\[([^\[\]]+)\]\s*(?:#.*)?$")
 
 
@@ -45,7 +35,7 @@ class EffectiveSetting(Camel):
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""
-    """Why it has no effect; empty where it has."""
+    """Why it has no effect; empty if it has."""
 
 
 class InEffect(Camel):
@@ -73,11 +63,22 @@ class _Sources:
     repository: RepositorySettings
     theirs: str
     """The text of the repository's settings."""
+    settings: RunSettings
+    profile: ProfileName
 
-    def env_or(self, variable: str) -> tuple[str, str] | None:
-        """A value of the environment; one that is empty is none."""
-        value = self.env.get(variable, "").strip()
-        return (value, f"environment {variable}") if value else None
+    def origin(self, name: str) -> str:
+        """Where the value of a setting comes from, as a person reads it."""
+        match self.settings[name].origin:
+            case "environment":
+                return f"environment {VARIABLES[name]}"
+            case "user":
+                return self.of_user(name)
+            case "repository":
+                return self.of_repository(name)
+            case "profile":
+                return f"profile {self.profile}"
+            case origin:
+                return origin
 
     def of_user(self, name: str) -> str:
         """The place of a setting of the user's."""
@@ -94,13 +95,15 @@ def in_effect(
     """Every setting of a run that is started here without an option; `trust` is as if by `--trust`."""
     repository = repository_of(root, config, trust=trust, env=env)
     user_file = config_path(env)
-    sources = _Sources(env, config, user_file, _text(user_file), repository, text_of(repository.place, CONFIGURATION))
+    found = run_settings({}, config, repository.settings, profile=profile, env=env)
+    theirs = text_of(repository.place, CONFIGURATION)
+    sources = _Sources(env, config, user_file, _text(user_file), repository, theirs, found, profile)
     settings = (
         *_models(sources),
         *_confinement(sources),
         *_of_repository(sources),
         *_checks(root, repository),
-        *_limits(profile),
+        *_limits(sources),
         *_per_model(sources),
         *_ignored(sources),
     )
@@ -120,36 +123,28 @@ def _text(user_file: Path) -> str:
 def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
     """Who is asked. What the environment says counts as an option; then the user's file, then the repository's."""
     config = sources.config
-    given = {name: sources.env.get(variable, "") for name, variable in _VARIABLES.items()}
-    for name, setting in model_settings(given, config, sources.repository.settings).items():
-        value = setting.value or _default(name, sources)
-        match setting.origin:
-            case "option":
-                origin = f"environment {_VARIABLES[name]}"
-            case "user":
-                origin = sources.of_user(name)
-            case "repository":
-                origin = sources.of_repository(name)
-            case "default":
-                origin = DEFAULT
-        yield EffectiveSetting(
-            name=name, value=(shown_url(value) if name == "base_url" else value) or None, origin=origin
-        )
+    for name in MODEL_SETTINGS:
+        value = sources.settings.value(name) or _default(name, sources)
+        shown_value = (shown_url(value) if name == "base_url" else value) or None
+        yield EffectiveSetting(name=name, value=shown_value, origin=sources.origin(name))
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
         place = sources.of_user(f"endpoints.{name}.base_url")
         yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown_url(endpoint.base_url), origin=place)
         if endpoint.api_key_env:
             yield _secret(f"endpoints.{name}.api_key", endpoint.api_key_env, sources.env)
-    tier, _ = tier_of(sources.env.get(TIER))
-    yield EffectiveSetting(name="tools", value=tier, origin=f"environment {TIER}" if sources.env.get(TIER) else DEFAULT)
+    yield _setting("tools", sources)
 
 
 def _default(name: str, sources: _Sources) -> str:
     if name != "coder":
         return ""
-    reachable = sources.env.get(KEY) or sources.env_or("OPENAI_BASE_URL") or sources.config.base_url
-    return WITH_MODEL if reachable or sources.repository.settings.base_url else WITHOUT_MODEL
+    reachable = sources.env.get(KEY) or sources.settings.value("base_url")
+    return WITH_MODEL if reachable else WITHOUT_MODEL
+
+
+def _setting(name: str, sources: _Sources) -> EffectiveSetting:
+    return EffectiveSetting(name=name, value=sources.settings.value(name), origin=sources.origin(name))
 
 
 def _secret(name: str, variable: str, env: Mapping[str, str]) -> EffectiveSetting:
@@ -157,25 +152,9 @@ def _secret(name: str, variable: str, env: Mapping[str, str]) -> EffectiveSettin
 
 
 def _confinement(sources: _Sources) -> Iterator[EffectiveSetting]:
-    """As `asked_of` decides it: the repository, as far as it counts, comes before the user."""
     users, theirs = sources.config.sandbox, sources.repository.settings
-    named = named_level() if sources.env is os.environ else None
-    if named:
-        yield EffectiveSetting(name="sandbox.level", value=named, origin="environment KOTEF_SANDBOX")
-    elif theirs.level:
-        yield EffectiveSetting(name="sandbox.level", value=theirs.level, origin=sources.of_repository("sandbox.level"))
-    elif users.level:
-        yield EffectiveSetting(name="sandbox.level", value=users.level, origin=sources.of_user("sandbox.level"))
-    else:
-        yield EffectiveSetting(name="sandbox.level", value="auto", origin=DEFAULT)
-    if theirs.network is not None:
-        yield EffectiveSetting(
-            name="sandbox.network", value=theirs.network, origin=sources.of_repository("sandbox.network")
-        )
-    elif "network" in users.model_fields_set:
-        yield EffectiveSetting(name="sandbox.network", value=users.network, origin=sources.of_user("sandbox.network"))
-    else:
-        yield EffectiveSetting(name="sandbox.network", value=False, origin=DEFAULT)
+    yield _setting("sandbox.level", sources)
+    yield _setting("sandbox.network", sources)
     if users.read:
         yield EffectiveSetting(name="sandbox.read", value=list(users.read), origin=sources.of_user("sandbox.read"))
     if theirs.reads:
@@ -204,12 +183,9 @@ def _checks(root: Path, repository: RepositorySettings) -> Iterator[EffectiveSet
         )
 
 
-def _limits(profile: ProfileName) -> Iterator[EffectiveSetting]:
-    limits, usual = PROFILES[profile].limits, Limits()
+def _limits(sources: _Sources) -> Iterator[EffectiveSetting]:
     for name in Limits.model_fields:
-        value = getattr(limits, name)
-        origin = DEFAULT if value == getattr(usual, name) else f"profile {profile}"
-        yield EffectiveSetting(name=f"limits.{name}", value=value, origin=origin)
+        yield _setting(f"limits.{name}", sources)
 
 
 def _per_model(sources: _Sources) -> Iterator[EffectiveSetting]:
@@ -245,9 +221,9 @@ def _at(file: str, text: str, name: str) -> str:
 
 
 def line_of(text: str, name: str) -> int | None:
-    """The line of a TOML file that sets `table.key`; None where it is written in another way than one line a setting.
+    """The line of a TOML file that sets `table.key`; None if it is written in another way than one line a setting.
 
-    Of what stands in a string of several lines nothing is known: the line is a hint for a person, nothing more.
+    Of what is in a string of several lines nothing is known: the line is a hint for a person, nothing more.
     """
     table, _, key = name.rpartition(".")
     here = ""

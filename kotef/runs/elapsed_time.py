@@ -27,7 +27,7 @@ _MOST: Final = 50
 """Commands whose seconds are kept for a workspace."""
 _NOTED: Final = TypeAdapter(dict[str, tuple[float, float]])
 _DIGITS: Final = 32
-"""Characters of the file that are read; it lies in the workspace."""
+"""Characters of the file that are read; it is in the workspace."""
 
 
 def seconds_worked(run: RunDir) -> float:
@@ -95,7 +95,7 @@ def last_seconds(root: Path) -> dict[str, float]:
 
 
 def _noted(place: Path) -> dict[str, tuple[float, float]]:
-    """Seconds and time of what was noted; nothing where that is missing or damaged."""
+    """Seconds and time of what was noted; nothing if that is missing or damaged."""
     try:
         return _NOTED.validate_json(place.read_bytes())
     except (OSError, ValueError):

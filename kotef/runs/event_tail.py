@@ -1,14 +1,13 @@
 """New events of a run in another process, and whether that process is alive."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeGuard
 
-from kotef.runs.events import told
-from kotef.runs.progress import Event
+from kotef.events import RecordedEvent, UnreadEvent, parse_text
 from kotef.runs.store import RunDir
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 _CHUNK = 1 << 20
 
@@ -22,7 +21,7 @@ class Following:
     _at: int = 0
     _rest: bytes = field(default=b"", repr=False)
 
-    def new(self) -> Iterator[Event]:
+    def new(self) -> Iterator[RecordedEvent]:
         """What was added since the last time; a torn or foreign line is passed over."""
         try:
             with self.run.events.open("rb") as file:
@@ -30,7 +29,7 @@ class Following:
                 while chunk := file.read(_CHUNK):
                     self._at += len(chunk)
                     *lines, self._rest = (self._rest + chunk).split(b"\n")
-                    yield from (event for line in lines if (event := _event(line)) is not None)
+                    yield from filter(_is_whole, map(parse_text, lines))
         except OSError:  # not there yet, or deleted by a command of the run
             return
 
@@ -40,8 +39,6 @@ class Following:
         return at_work(self.root) == self.run.run_id
 
 
-def _event(line: bytes) -> Event | None:
-    try:
-        return told(json.loads(line))
-    except (ValueError, RecursionError):
-        return None
+def _is_whole(recorded: RecordedEvent | None) -> TypeGuard[RecordedEvent]:
+    """Whether a line is an event that this kotef knows, with all its fields."""
+    return recorded is not None and not isinstance(recorded.event, UnreadEvent) and not recorded.missing

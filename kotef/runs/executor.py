@@ -1,4 +1,4 @@
-"""The executor that runs checks and commands in this workspace for the nodes and the coder."""
+"""Executor of a run: its checks and commands, within the sandbox, the clock and the record."""
 
 import os
 import re
@@ -6,22 +6,18 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kotef.checks.baselines import Baselines
 from kotef.checks.runner import run_check
 from kotef.checks.types import Check, CommandResult
-from kotef.coders.base import Coder
-from kotef.coders.chain import Chain, Link, parse_chain
-from kotef.context.prompts import Prompts
-from kotef.deps import Ask, Clock, Emit
+from kotef.deps import Clock
 from kotef.failures.tool_calls import Category
 from kotef.replay import CommandKey, Tape
-from kotef.runs.external_agents import NOBODY, Hired
+from kotef.runs.external_agents import AgentGrant
 from kotef.runs.git_history_guard import HistoryKept
-from kotef.runs.store import RunDir
+from kotef.runs.run_config import RunConfig
 from kotef.sandbox import (
-    OFF,
     OUTPUT_KEPT,
     BaseCheckout,
     Completed,
@@ -31,86 +27,73 @@ from kotef.sandbox import (
     filling_room,
     run_process,
 )
-from kotef.settings import Price
-from kotef.state import Task
 from kotef.stop_gate import next_step
-from kotef.tools.approvals import Permits
 from kotef.tools.background import LOG_CAP
 from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
-from kotef.tools.external_tools import Outside
 from kotef.tools.stash import WHOLE
-from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep, clip_kept
-from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshots import Snapshots
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from kotef.workspace import ActivityLog, InstalledEnvironments, Worker
 
 _MARGIN: Final = 1.5
 """How much longer than last time a verification may take."""
 MAX_OUTPUT: Final = 4_000
 """Characters of one red check's output that the coder is shown; the rest is kept."""
 _UNKNOWN: Final = 8
-"""A check that did not end tells nothing of how long it takes once it is repaired: this part of the time, then."""
+"""A check that did not end says nothing of how long it takes once it is repaired: this part of the time, then."""
 
 
 @dataclass(slots=True)
-class Workshop:
+class RecordedExecutor:
     """Runs checks and commands with one environment, one clock and one place for logs."""
 
-    root: Path
-    run: RunDir
-    task: Task
-    snapshots: Snapshots
-    prompts: Prompts
-    emit: Emit
+    config: RunConfig
     clock: Clock
     baselines: Baselines
-    ask: Ask | None = None
-    tape: Tape = field(kw_only=True)
+    tape: Tape
     """Keeps what commands and models say, or knows it."""
-    outside: Outside = field(default_factory=Outside)
-    kit: Kit = field(default_factory=Kit)
-    sandbox: Sandbox = OFF
-    opened: Sandbox = OFF
-    """The same level with the network, for what prepares the workspace."""
-    hired: Hired = NOBODY
-    """What the agents of the chain that kotef did not write are given."""
     history: HistoryKept | None = None
     """Keeps the user's git as it is, where no sandbox does."""
-    permits: Permits = field(default_factory=Permits)
     rooms: Rooms = field(init=False)
     """The home, temporary files and caches of the coder's commands and of the checks that judge."""
+    activity: ActivityLog = field(init=False)
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
-    _activity: ActivityLog = field(init=False)
 
     def __post_init__(self) -> None:
         """The activity log is in the run directory."""
-        self._activity = ActivityLog(self.run.path)
-        self.rooms = Rooms(self.sandbox, apart=self.task.allow_install)
+        self.activity = ActivityLog(self.config.run.path)
+        self.rooms = Rooms(self.config.confined.sandbox, apart=self.config.task.allow_install)
 
-    def close_off(self, installed: Installed) -> None:
+    def before_edits(self) -> AbstractContextManager[None]:
+        """As `Executor` has it."""
+        return self.rooms.first()
+
+    def coder_sandbox(self) -> Sandbox:
+        """As `Executor` has it."""
+        return self.rooms.coder()
+
+    def close_off(self, installed: InstalledEnvironments) -> None:
         """Make installed environments read-only for commands, if the sandbox can.
 
         With `--allow-install` they become read-only for the checks only.
         """
         closed = {path: one for path, one in installed.places.items() if path not in installed.open}
-        others = (self.sandbox, self.opened, *(given.sandbox for given in self.hired.given.values()))
-        for sandbox in (self.rooms.judging, *(() if self.task.allow_install else others)):
+        confined, agents = self.config.confined, self.config.hired.given.values()
+        others = (confined.sandbox, confined.opened, *(given.sandbox for given in agents))
+        for sandbox in (self.rooms.judging, *(() if self.config.task.allow_install else others)):
             if sandbox.level == "bwrap" and sandbox.confinement is not None:
                 sandbox.confinement.environments.close_off(closed)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Called after the last command."""
         self.rooms.close()
-        for sandbox in (self.rooms.judging, self.sandbox, self.opened):
+        for sandbox in (self.rooms.judging, self.config.confined.sandbox, self.config.confined.opened):
             if sandbox.confinement is not None:
                 sandbox.confinement.environments.open_again()
+        if self.history is not None:
+            self.history.close()
 
     async def run_check(self, check: Check, log_name: str) -> CommandResult:
         """Run one check that judges, in its own room, without anything that a command or an earlier check left."""
@@ -138,7 +121,7 @@ class Workshop:
 
     async def _checked(self, check: Check, log_name: str, run: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
         result = await self.tape.command(CommandKey("check", log_name, check.command), run)
-        if check in self.task.checks:  # not a part of one, with a command line of its own
+        if check in self.config.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
         return result
@@ -154,21 +137,21 @@ class Workshop:
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
         """One command of `[setup]`, which has the network, and may be silent."""
-        with filling_room(self.opened) as sandbox:
+        with filling_room(self.config.confined.opened) as sandbox:
             return await run_check(
                 command,
-                root=self.root,
+                root=self.config.root,
                 env=self.environment(),
                 timeout=self.clock.left(),
                 idle_timeout=None,
                 sandbox=sandbox,
-                log=self.run.logs / f"{log_name}.log",
+                log=self.config.run.logs / f"{log_name}.log",
                 log_name=f"logs/{log_name}.log",
             )
 
     def environment(self) -> dict[str, str]:
         """What a command sees of kotef's own."""
-        return child_environment(os.environ, allow=self.task.passed)
+        return child_environment(os.environ, allow=self.config.task.passed)
 
     async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
         """One command of the coder in the background: it may be silent, and last as long as the run may."""
@@ -176,7 +159,7 @@ class Workshop:
         with self._watched("command"):
             return await run_process(
                 command,
-                cwd=self.root,
+                cwd=self.config.root,
                 env=self.environment(),
                 timeout=min(timeout or left, left),
                 idle_timeout=None,
@@ -191,9 +174,9 @@ class Workshop:
 
         `keep` takes an output that is cut.
         """
-        wanted = [check for check in self.task.checks if not names or check.name in names]
+        wanted = [check for check in self.config.task.checks if not names or check.name in names]
         if not wanted:
-            known = ", ".join(check.name for check in self.task.checks)
+            known = ", ".join(check.name for check in self.config.task.checks)
             raise ToolFault("exec_error", f"no such check; there are: {known}")
         shown, red = [], list[Category]()
         for check in wanted:
@@ -206,124 +189,29 @@ class Workshop:
                 red.append(kind or "tool_error")
         return ToolAnswer("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
 
+    async def run_program(
+        self, command: str, grant: AgentGrant, variables: Mapping[str, str], *, seconds: float, idle: float, log: Path
+    ) -> Completed:
+        """Run a hired agent with what it is granted and these variables; it may be silent for `idle` seconds."""
+        env = child_environment(os.environ, allow=(*self.config.task.passed, *grant.names))
+        with self._watched("command") as said:
+            done = await run_process(
+                command,
+                cwd=self.config.root,
+                env={**env, **variables},
+                timeout=seconds,
+                idle_timeout=idle,
+                sandbox=grant.sandbox,
+                log=log,
+                log_cap=LOG_CAP,
+                keep=WHOLE,
+            )
+        return replace(done, stderr="\n".join(filter(None, (done.stderr, *said)))) if said else done
+
     def reserve(self) -> float:
         """Seconds to keep back for one verification: what the checks took last, and some more."""
         seconds = self.baselines.seconds | self._seconds
         return min(_MARGIN * sum(seconds.values()), self.clock.limit / 4)
-
-    def _model(self, model: "BaseChatModel", *, name: str, price: Price | None) -> Coder:
-        from kotef.coders.model import ModelCoder
-        from kotef.models.context_window import ContextWindow
-
-        return ModelCoder(
-            model=model,
-            root=self.root,
-            run_dir=self.run.path,
-            snapshots=self.snapshots,
-            prompts=self.prompts,
-            run=self.run_command,
-            run_checks=self.run_checks,
-            run_on=self.run_on,
-            emit=self.emit,
-            clock=self.clock,
-            reserve=self.reserve,
-            window=ContextWindow(
-                model,
-                self.tape.window(self.task.limits.context_window or self.kit.window),
-                told=self.tape.read_at_once,
-            ),
-            price=price,
-            name=name,
-            outside=self.outside,
-            kit=self.kit,
-            role=self.task.roles.coder,
-            hear=self.tape.tool,
-            permits=self.permits,
-        )
-
-    def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:
-        """The coders of this run in the order asked for; `model` is None when the chain has none."""
-        coders: list[Coder] = []
-        for link in parse_chain(self.task.coder):
-            match link.name:
-                case "fixers":
-                    coders.append(self._fixers(link.seconds))
-                case "search":
-                    coders.append(self.tape.coder(self._search(link.seconds)))
-                case _ if link.command:
-                    coders.append(self.tape.coder(self._program(link)))
-                case _:
-                    assert model is not None, "the command line has looked for an endpoint"  # noqa: S101
-                    coders.append(self._model(model, name=model_name, price=price))
-        return Chain(tuple(coders), self.emit)
-
-    def _program(self, link: Link) -> Coder:
-        from kotef.coders.command.coder import CommandCoder, Hand
-
-        given = self.hired.given[link.name]
-        env = child_environment(os.environ, allow=(*self.task.passed, *given.names))
-
-        async def start(
-            command: str, variables: Mapping[str, str], seconds: float, idle: float, log: Path
-        ) -> Completed:
-            with self._watched("command") as said:
-                done = await run_process(
-                    command,
-                    cwd=self.root,
-                    env={**env, **variables},
-                    timeout=seconds,
-                    idle_timeout=idle,
-                    sandbox=given.sandbox,
-                    log=log,
-                    log_cap=LOG_CAP,
-                    keep=WHOLE,
-                )
-            return replace(done, stderr="\n".join(filter(None, (done.stderr, *said)))) if said else done
-
-        return CommandCoder(
-            command=given.command,
-            root=self.root,
-            run_dir=self.run.path,
-            snapshots=self.snapshots,
-            prompts=self.prompts,
-            hand=Hand(start, given.scratch(self.run.path), given.is_there),
-            emit=self.emit,
-            clock=self.clock,
-            reserve=self.reserve,
-            price=given.price,
-            seconds=link.seconds,
-        )
-
-    def _fixers(self, seconds: float | None) -> Coder:
-        from kotef.fixers import FIXER_SECONDS, FixersCoder
-
-        return FixersCoder(
-            root=self.root,
-            snapshots=self.snapshots,
-            run_check=self.try_check,
-            run_command=self.run_command,
-            emit=self.emit,
-            clock=self.clock,
-            reserve=self.reserve,
-            seconds=seconds or FIXER_SECONDS,
-        )
-
-    def _search(self, seconds: float | None) -> Coder:
-        from kotef.repair import REPAIR_SECONDS, SearchCoder
-
-        return SearchCoder(
-            root=self.root,
-            snapshots=self.snapshots,
-            run_check=self.try_check,
-            environment=self.environment(),
-            sandbox=self.rooms.coder,
-            emit=self.emit,
-            clock=self.clock,
-            reserve=self.reserve,
-            activity=self._activity,
-            ask=self.ask,
-            seconds=seconds or REPAIR_SECONDS,
-        )
 
     async def _run(
         self,
@@ -337,12 +225,12 @@ class Workshop:
         root: Path | None = None,
     ) -> CommandResult:
         await next_step()
-        wall, idle = self.clock.cap(self.task.limits)
-        log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
+        wall, idle = self.clock.cap(self.config.task.limits)
+        log = self.config.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
         with self._watched(worker) as said:
             result = await run_check(
                 command,
-                root=root or self.root,
+                root=root or self.config.root,
                 env=self.environment(),
                 timeout=min(timeout or wall, wall),
                 idle_timeout=idle,
@@ -360,5 +248,5 @@ class Workshop:
         Yields the lines to add to the command's output; they are complete after the block.
         """
         kept = nullcontext[list[str]]([]) if self.history is None else self.history.kept()
-        with self._activity.noted(worker), kept as said:
+        with self.activity.noted(worker), kept as said:
             yield said

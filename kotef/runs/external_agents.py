@@ -16,7 +16,8 @@ from kotef.errors import UsageError
 from kotef.files import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
-from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
+from kotef.runs.run_settings import SandboxRequest
+from kotef.runs.sandbox_setup import Confined, with_network
 from kotef.sandbox import OFF, Confinement, Sandbox
 from kotef.settings import Price
 
@@ -35,7 +36,7 @@ class AgentGrant:
     root: Path = Path()
 
     def scratch(self, run_dir: Path) -> Path:
-        """A folder outside of the workspace's own files that it can write into."""
+        """A folder outside the workspace's own files that it can write into."""
         place = self.sandbox.temporary or run_dir / "coder"
         place.mkdir(parents=True, exist_ok=True)
         return place
@@ -79,7 +80,7 @@ def must_be_hireable(
     prices: Mapping[str, Price],
     env: Mapping[str, str] = os.environ,
 ) -> None:
-    """UsageError where a chain of programs could not begin: none is installed, or a variable or a price is missing."""
+    """UsageError if a chain of programs could not begin: none is installed, or a variable or a price is missing."""
     commands = commands_in(chain)
     if more and not commands:
         hint = "it goes with --coder 'PROGRAM {brief}'"
@@ -210,7 +211,7 @@ def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
 
 
 def _named_files(command: AgentCommand, root: Path) -> Iterator[Path]:
-    """Files outside of the workspace that the command line names by their whole path: a script of the person's."""
+    """Files outside the workspace that the command line names by their whole path: a script of the person's."""
     with suppress(ValueError):  # a quotation that does not end is the shell's to complain of
         for word in shlex.split(command.template):
             path = _file(word, root) if word.startswith(("/", "~")) else None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kotef import __version__
 from kotef.checks.verification import Verification
-from kotef.deps import Deps
+from kotef.deps import RunContext
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
 from kotef.files import write_atomic
@@ -20,6 +20,7 @@ from kotef.report import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
+from kotef.runs.events import read_events
 from kotef.runs.lost_work import lost_work
 from kotef.runs.result import (
     Result,
@@ -32,15 +33,13 @@ from kotef.runs.result import (
     ResultProbe,
     ResultUsage,
 )
+from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir
 from kotef.sdd.done_evidence import Evidence, trace
 from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
 from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
-from kotef.workspace.activity import activity_of
-from kotef.workspace.last_tree import saw
-from kotef.workspace.restoration import restore_remainder
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, activity_of, note_last_tree, restore_remainder
 
 SIGTERM_EXIT = 143
 
@@ -49,25 +48,28 @@ def finish(
     run: RunDir,
     state: AgentState,
     ending: Ending,
-    deps: Deps,
+    context: RunContext,
     *,
+    priced: bool,
     started_at: str,
     notices: Sequence[str],
     signal: int = 0,
 ) -> Result:
     """Close the ticket or make sure of the entry, then write `report.md` and `result.json`, both without secrets."""
-    state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
+    state, context, now, lost = _held(state, context)  # before kotef itself moves a ticket
     said = [*notices, *lost]
     issue: str | None = None
-    said += _differences(run, state, deps, now)
-    changed = _changed(state, deps, now)
-    evidence = _evidence(state, ending, [path for path in changed if (deps.root / path).is_file()])
+    said += _differences(run, state, context, now)
+    changed = _changed(state, context, now)
+    evidence = _evidence(state, ending, [path for path in changed if (context.root / path).is_file()])
     if ending.outcome == "verified":
-        said += _settle_success(state, ending, evidence, deps)
+        said += _settle_success(state, ending, evidence, context)
     else:
-        issue, trouble = _entry(state, ending, deps)
+        issue, trouble = _entry(state, ending, context)
         said += [f"the issue entry of this run is next to its result, because {trouble}"] if trouble else []
-    result = _result(run, state, ending, deps, now=now, started_at=started_at, signal=signal).model_copy(
+    result = _result(
+        run, state, ending, context, now=now, priced=priced, started_at=started_at, signal=signal
+    ).model_copy(
         update={
             "changed": changed,
             "definition_of_done": tuple(ResultDone(**found.model_dump()) for found in evidence),
@@ -76,15 +78,15 @@ def finish(
         }
     )
     if ending.outcome == "verified" and state["task"].branch:
-        result = result.model_copy(update={"branch": commit_work(state, deps.root, deps.snapshots)})
+        result = result.model_copy(update={"branch": commit_work(state, context.root, context.snapshots)})
     result = encodable(redactor().whole(result))
     with suppress(WorkspaceError):  # a full disk: the result says the same in less room, and `kotef report` tells it
         write_atomic(run.path / "report.md", render_report(result).encode())
-    note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
+    note_left(run, context.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
     if now:
-        saw(run.path, now)
+        note_last_tree(run.path, now)
     run.write_result(result)  # the last of all: what has a result is not resumed, and so lacks nothing
-    deps.emit(
+    context.emit(
         "run_finished",
         outcome=result.outcome,
         reason=result.reason,
@@ -94,38 +96,38 @@ def finish(
     return result
 
 
-def _held(state: AgentState, deps: Deps) -> tuple[AgentState, Deps, str, list[str]]:
+def _held(state: AgentState, context: RunContext) -> tuple[AgentState, RunContext, str, list[str]]:
     """The run, its tree now, and, where its snapshots were lost while it worked, that they were.
 
     Then the run has no tree but the one of a new store, and none at all (empty) where there can be no such store.
     """
     try:
         for tree in state["snapshots"].values():
-            deps.snapshots.paths(tree)
-        return state, deps, deps.snapshots.take(), []
+            context.snapshots.paths(tree)
+        return state, context, context.snapshots.take(), []
     except WorkspaceError as error:
         said = [f"the snapshots of this run are lost; its patches are what is left of its attempts: {error}"]
     bare: AgentState = {**state, "snapshots": {}}
     try:
-        fresh = replace(deps, snapshots=Snapshots.open(deps.root))
+        fresh = replace(context, snapshots=Snapshots.open(context.root))
         return bare, fresh, fresh.snapshots.take(), said
     except WorkspaceError:
-        return bare, deps, "", said
+        return bare, context, "", said
 
 
-def _entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
+def _entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
     """Where the entry of this run stands; the snitch wrote it, unless the run ended otherwise or outside the graph."""
-    issue = issues_path(deps.root)
+    issue = issues_path(context.root)
     try:
         written = has_entry(issue, state["task"].run_id)
     except WorkspaceError:
         written = False
     if written and ending.outcome == state.get("outcome"):
-        return IssuePlace(str(issue.relative_to(deps.root)))
-    return write_entry(state, ending, deps)
+        return IssuePlace(str(issue.relative_to(context.root)))
+    return write_entry(state, ending, context)
 
 
-def _differences(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str]:
+def _differences(run: RunDir, state: AgentState, context: RunContext, now: str) -> list[str]:
     """What was restored, uncommitted work that is lost, and what else differs from the state before the run.
 
     An undone run has already reported this; for any other run it is reported now.
@@ -133,19 +135,19 @@ def _differences(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[s
     before = state["snapshots"].get(0)
     if before is None:
         return []
-    if is_undone(state, deps):
-        return list(noted_lines(deps.run_dir))
+    if is_undone(state, context):
+        return list(noted_lines(context.run_dir))
     undo = f"kotef undo {run.run_id}" if (run.path / "visit-0.json").exists() else ""
-    replaced = next_replaced(deps.run_dir)
+    replaced = next_replaced(context.run_dir)
     try:
-        report = restore_remainder(deps.snapshots, before, activity_of(deps.run_dir), replaced, whole=False)
-        said = list(lines_of(report, deps.snapshots, before, replaced=replaced, undo=undo))
+        report = restore_remainder(context.snapshots, before, activity_of(context.run_dir), replaced, whole=False)
+        said = list(lines_of(report, context.snapshots, before, replaced=replaced, undo=undo))
     except WorkspaceError as error:
         said = [f"the workspace could not be compared with the state before the run: {error}"]
-    lost = lost_work(deps.snapshots, before, now, undo=undo) if now else ""
+    lost = lost_work(context.snapshots, before, now, undo=undo) if now else ""
     said += [lost] if lost else []
     for text in said:
-        deps.emit("notice", text=text)
+        context.emit("notice", text=text)
     return said
 
 
@@ -157,22 +159,22 @@ def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tupl
     return trace(ticket.done, judged, written) if ticket else ()
 
 
-def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Evidence], deps: Deps) -> list[str]:
+def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Evidence], context: RunContext) -> list[str]:
     """Tick what was proved, close the ticket, resolve the entries this settles: the run's own and those of its task."""
     ticket = state["task"].ticket
     said: list[str] = []
     if ticket is not None:
         try:
-            said += (left := close_asked(deps.root, ticket, evidence))
+            said += (left := close_asked(context.root, ticket, evidence))
             for text in left:
-                deps.emit("notice", text=text)
+                context.emit("notice", text=text)
         except KotefError as error:
             said.append(f"the ticket stays where it is: {error}")
-            deps.emit("notice", text=said[-1])
-    (deps.run_dir / ASIDE).unlink(missing_ok=True)
-    issues = issues_path(deps.root)
+            context.emit("notice", text=said[-1])
+    (context.run_dir / ASIDE).unlink(missing_ok=True)
+    issues = issues_path(context.root)
     try:
-        done = settle(issues, entry_of(state, ending, deps)) if issues.exists() else ()
+        done = settle(issues, entry_of(state, ending, context)) if issues.exists() else ()
     except WorkspaceError as error:
         said.append(f"no issue entry was resolved: {error}")
     else:
@@ -184,9 +186,10 @@ def _result(
     run: RunDir,
     state: AgentState,
     ending: Ending,
-    deps: Deps,
+    context: RunContext,
     *,
     now: str,
+    priced: bool,
     started_at: str,
     signal: int,
 ) -> Result:
@@ -195,7 +198,7 @@ def _result(
     trees = state["snapshots"]
     exit_code = SIGTERM_EXIT if signal == 15 else EXIT_STATUS[ending.outcome]  # noqa: PLR2004  SIGTERM
     verified = ending.outcome == "verified"
-    spent = state["usage"].total.model_copy(update={"seconds": round(deps.clock.elapsed(), 3)})
+    spent = state["usage"].total.model_copy(update={"seconds": round(context.clock.elapsed(), 3)})
     return Result(
         kotef_version=__version__,
         run_id=run.run_id,
@@ -214,12 +217,12 @@ def _result(
         model=task.model,
         base=task.base,
         profile=task.profile,
-        sandbox=deps.confined,
+        sandbox=context.confined,
         network=task.network,
         max_attempts=task.limits.max_attempts,
         visits=edits.visit if edits else 0,
         failure_history=ResultHistory.of(history),
-        attempts=attempts_of(run.events),
+        attempts=attempts_of(RunHistory.of(read_events(run.events))),
         checks=tuple(
             ResultCheck(**check.model_dump(include=set(ResultCheck.model_fields)))
             for check in (judged.checks if judged else ())
@@ -244,7 +247,7 @@ def _result(
             (visit for visit in sorted(trees, reverse=True) if trees[visit] == now), edits.visit if edits else 0
         ),
         patches=tuple(path.name for path in sorted(run.path.glob("visit-*.patch"))),
-        usage=ResultUsage.of(spent, priced=not task.model or deps.priced),
+        usage=ResultUsage.of(spent, priced=not task.model or priced),
         started_at=started_at,
         finished_at=timestamp(),
         resume=resume_hint(ending, run.run_id, task.limits.max_attempts, edits) if run.checkpoints.exists() else None,
@@ -271,10 +274,10 @@ def _edit(edits: Edits) -> ResultEdit:
     return ResultEdit(**edits.model_dump(include=set(ResultEdit.model_fields)))
 
 
-def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:
+def _changed(state: AgentState, context: RunContext, now: str) -> tuple[str, ...]:
     """What the run changed and left so; what the checks themselves wrote is not a part of it."""
     before = state["snapshots"].get(0)
     if before is None or not now:
         return ()
-    theirs = left_by_checks(state, deps.snapshots)
-    return tuple(path for path in deps.snapshots.changed(before, now) if path not in theirs)
+    theirs = left_by_checks(state, context.snapshots)
+    return tuple(path for path in context.snapshots.changed(before, now) if path not in theirs)

@@ -27,7 +27,7 @@ from kotef.runs.store import uncommitted
 from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
 from kotef.shell import Role, judging_files, words_of
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
 _CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")
@@ -61,7 +61,7 @@ class CheckCounts(Camel):
     checks: int
     checks_passed: int
     tests_run: int | None
-    """Null when no check tells a count."""
+    """Null when no check reports a count."""
     passed: int | None
     """Null, as the next three, when a check with tests wrote no report."""
     failed: int | None
@@ -90,13 +90,13 @@ class Checked(Camel):
     fingerprint: str
     tests_run: int | None
     failed: int | None
-    """How many tests failed, all of them; null when nothing tells. `failures` lists no more than 100."""
+    """How many tests failed, all of them; null when nothing says so. `failures` lists no more than 100."""
     tests: dict[str, TestStatus] | None
-    """Status of each test by its id; null where single tests are not known."""
+    """Status of each test by its id; null if single tests are not known."""
     evidence: str
     """`report`, `lines`, `counts`, `summary` or `exit`: what the verdict rests on."""
     unjudged: str = ""
-    """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
+    """Why it could not be judged at the commit compared with; empty if it was, or nothing was compared."""
     seconds: float
     obstructions: tuple[str, ...] = ()
     """What the sandbox kept from the command and may explain the failure, with the option that opens it."""
@@ -349,9 +349,12 @@ def _told(
     fault = environment_fault(results)
     known = {check.name: result for check, result in earlier}
     green = verdict.green and verdict.detail in {"", "no_proof_of_work"} and not fault
+    exit_code = GREEN if green else NOT_GREEN
+    if fault:
+        exit_code = CANNOT
     return Inspection(
         green=green,
-        exit_code=CANNOT if fault else GREEN if green else NOT_GREEN,
+        exit_code=exit_code,
         detail=fault or ("" if green else _detail(verdict)),
         sandbox=question.sandbox.name,
         network=question.sandbox.network,

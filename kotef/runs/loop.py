@@ -1,4 +1,4 @@
-"""The run of the graph from start to outcome; it always ends."""
+"""Loop of a run: the way through the graph, and an ending whatever happens."""
 
 import asyncio
 import contextlib
@@ -24,16 +24,16 @@ from kotef.nodes.restore_environments import close_off_environments, commands_ma
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.redaction import redactor
 from kotef.runs.checkpoints import checkpoints, forget_conversations, prepared
+from kotef.runs.coder_chain import build_chain
 from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish
 from kotef.runs.result import Result
-from kotef.runs.session import Opened
+from kotef.runs.session import RunSession
 from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.external_tools import Outside
-from kotef.workspace.installed_environments import remember_environments
-from kotef.workspace.untracked_scan import recall
+from kotef.workspace import read_untracked, remember_environments
 
 log = logging.getLogger("kotef")
 
@@ -42,15 +42,15 @@ _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
 
 
 class RunLoop:
-    """One process's share of a run."""
+    """The graph, run by one process."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, session: RunSession) -> None:
         """Making one imports the models and the coders that the run asks for."""
-        self.opened = opened
-        self.run, self.task, self.setting, self.emit = opened.run, opened.task, opened.setting, opened.emit
-        self.models = opened.tape.models(self.setting.models(self.emit))
+        self.session, self.context = session, session.context
+        self.run, self.task = session.config.run, session.config.task
+        self.models = session.tape.models(session.config.models(session.emit))
         self.models.answer_within(self.task.limits.max_call_time)
-        self.outside = opened.shop.outside = self._outside()
+        self.outside = self._outside()
         self.deps = self._deps()
         self.config: Any = {
             "configurable": {"thread_id": self.run.run_id},
@@ -59,31 +59,24 @@ class RunLoop:
 
     async def go(self) -> Result:
         """Invoke the graph, take whatever ends it, and leave a result."""
-        given = self.setting.checkpointer
+        given = self.session.config.checkpointer
         async with contextlib.AsyncExitStack() as stack:
             own = None if given else await stack.enter_async_context(checkpoints(self.run.checkpoints))
             graph = build_graph(prepared(given) if given else own)
             known: dict[str, Any] = {}
-            if self.opened.baseline is None:
+            if self.session.baseline is None:
                 known = (await graph.aget_state(self.config)).values
                 if baseline := known.get("baseline"):
-                    close_off_environments(baseline, self.deps)
-                self.deps.clock.catch_up(known.get("usage", Usage()).total.seconds)
-                self.emit(
-                    "run_resumed",
-                    run=self.run.run_id,
-                    outcome=known.get("outcome"),
-                    sandbox=self.setting.confined.level,
-                    network=self.setting.confined.sandbox.network,
-                )
-                self.opened.tell_notices()
+                    close_off_environments(baseline, self.context)
+                self.context.clock.catch_up(known.get("usage", Usage()).total.seconds)
+                self.session.announce(resumed=True, outcome=known.get("outcome"))
             try:
                 ending = await self._invoke(graph, known)
                 if ending is None and own is not None:
                     with contextlib.suppress(sqlite3.OperationalError):  # a full disk: they only take up room
                         await forget_conversations(own, self.run.run_id)
             finally:
-                self.opened.signals.let_go()
+                self.session.signals.let_go()
                 await self.outside.aclose()
                 await self.models.aclose()
             return self._finish(await self._state(graph), ending)
@@ -96,7 +89,7 @@ class RunLoop:
         state, ending = self._whole({}), None
         config: Any = {"recursion_limit": self.config["recursion_limit"]}
         try:
-            await self.opened.ready()
+            await self.session.prepare_workspace()
             given: Any = {"task": self.task}
             async for values in graph.astream(given, config, context=self.deps, stream_mode="values"):
                 state = self._whole(values)
@@ -114,12 +107,12 @@ class RunLoop:
 
     async def _invoke(self, graph: Graph, known: dict[str, Any]) -> Ending | None:
         """None when the graph came to its own end; else the ending that stopped it from outside."""
-        if self.opened.signals.number:  # it came while the frameworks were imported, or the checkpoints opened
+        if self.session.signals.number:  # it came while the frameworks were imported, or the checkpoints opened
             return self._interrupted()
-        self.opened.signals.catch(asyncio.current_task())
+        self.session.signals.catch(asyncio.current_task())
         try:
-            if self.opened.baseline is None:
-                await self.opened.ready()
+            if self.session.baseline is None:
+                await self.session.prepare_workspace()
             given: Any = {"task": self.task}
             if known:
                 await self._reopen(graph, known)
@@ -132,14 +125,14 @@ class RunLoop:
         except Exception as error:  # noqa: BLE001  the promise: every run ends with an outcome and an entry
             return self._outcome_of(error)
         finally:
-            self.opened.signals.catch(None)  # what is left is short, and must not be cut off
+            self.session.signals.catch(None)  # what is left is short, and must not be cut off
         return None
 
     async def _reopen(self, graph: Graph, known: dict[str, Any]) -> None:
         """Make a run that had ended go on at its planner.
 
         Where the baseline was broken it is taken again; an edit that was set aside as ambiguous is put in place again,
-        and judged once more; the tree of a visit that a person lets go on is put in place again, too.
+        and judged again; the tree of a visit that a person lets go on is put in place again, too.
         """
         outcome = known.get("outcome")
         update: dict[str, Any] = {}
@@ -161,11 +154,11 @@ class RunLoop:
             update, node = {"task": self.task}, "__start__"
         elif known.get("reason") == "ambiguous_repair":
             trees, visit = known["snapshots"], known["edits"].visit
-            self.deps.snapshots.restore(trees[visit], last=trees[0], modes=self.deps.snapshots.modes(trees[0]))
+            self.context.snapshots.restore(trees[visit], last=trees[0], modes=self.context.snapshots.modes(trees[0]))
             node = "coder"
         elif self.task.goes_on_from:
             state = await self._state(graph)
-            put_again(state, self.deps)
+            put_again(state, self.context)
         await graph.aupdate_state(self.config, update, as_node=node)
 
     def _baseline_here(self, known: dict[str, Any]) -> Verification | None:
@@ -175,17 +168,17 @@ class RunLoop:
         if not mark.exists() or baseline is None:
             return None
         mark.unlink()
-        snapshots = self.deps.snapshots
-        before = recall(snapshots, baseline.unheld)
+        snapshots = self.context.snapshots
+        before = read_untracked(snapshots, baseline.unheld)
         environments = remember_environments(
             snapshots,
             snapshots.paths(baseline.tree),
             opened=before.environments.open if before else (),
-            writable=commands_may_write(self.deps),
+            writable=commands_may_write(self.context),
         )
-        unheld = remember_unheld(self.task, baseline.tree, self.deps, environments=environments)
+        unheld = remember_unheld(self.task, baseline.tree, self.context, environments=environments)
         here = baseline.model_copy(update={"unheld": unheld})
-        close_off_environments(here, self.deps)
+        close_off_environments(here, self.context)
         return here
 
     def _outside(self) -> Outside:
@@ -195,41 +188,23 @@ class RunLoop:
             from kotef.web import Web
 
             web = Web(self.task.web_search_url)
-        if self.setting.servers:
+        config = self.session.config
+        if config.servers:
             from kotef.mcp_client import Servers
 
-            root, logs = self.setting.root, self.run.logs
-            sandbox = self.setting.confined.opened
-            if sandbox.level == "landlock" and any(server.type == "stdio" for server in self.setting.servers):
-                self.emit("notice", text=MCP_UNCONFINED)
-            servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text), sandbox)
+            sandbox = config.confined.opened
+            if sandbox.level == "landlock" and any(server.type == "stdio" for server in config.servers):
+                self.context.emit("notice", text=MCP_UNCONFINED)
+
+            def notice(text: str) -> None:
+                self.context.emit("notice", text=text)
+
+            servers = Servers(config.servers, config.root, self.run.logs, notice, sandbox)
         return Outside(web, servers)
 
     def _deps(self) -> Deps:
-        ground, models = self.opened.ground, self.models
-        return Deps(
-            root=ground.root,
-            run_dir=ground.run_dir,
-            snapshots=ground.snapshots,
-            run_check=ground.run_check,
-            surroundings=ground.surroundings,
-            before_edits=ground.before_edits,
-            close_off=ground.close_off,
-            baselines=ground.baselines,
-            emit=ground.emit,
-            clock=ground.clock,
-            confined=ground.confined,
-            coder=self.opened.shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price),
-            planner=models.planner,
-            priced=models.coder_price is not None and models.planner_price is not None,
-            planner_price=models.planner_price,
-            reviewer=models.reviewer or models.planner,
-            reviewer_price=models.reviewer_price if models.reviewer else models.planner_price,
-            prompts=self.setting.prompts,
-            rungs=RungMemory(),
-            baseline=self.opened.baseline,
-            approval=self.opened.approval,
-        )
+        chain = build_chain(self.session, self.models, self.outside)
+        return Deps(self.context, chain, self.models, RungMemory(), self.session.baseline)
 
     async def _state(self, graph: Graph) -> AgentState:
         """What is checkpointed, with the empty start of every channel that was never written."""
@@ -252,13 +227,20 @@ class RunLoop:
             assert outcome is not None  # noqa: S101  the graph ends nowhere else
             ending = Ending(outcome, state.get("reason", ""), state.get("sentence", ""))
         else:
-            self.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
-        notices, started = self.setting.notices, _started(self.run)
-        number = self.opened.signals.number
-        return finish(self.run, state, ending, self.deps, started_at=started, notices=notices, signal=number)
+            self.context.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
+        return finish(
+            self.run,
+            state,
+            ending,
+            self.context,
+            priced=self.models.priced,
+            started_at=_started(self.run),
+            notices=self.session.config.notices,
+            signal=self.session.signals.number,
+        )
 
     def _interrupted(self) -> Ending:
-        name = signal.Signals(self.opened.signals.number or signal.SIGINT).name
+        name = signal.Signals(self.session.signals.number or signal.SIGINT).name
         return Ending("interrupted", name, "stopped by a person or by the system")
 
     def _outcome_of(self, error: Exception) -> Ending:

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from kotef.git import run_git
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _NAMED: Final = 10
 
 
 def lost_work(snapshots: Snapshots, before: str, now: str, *, undo: str) -> str:
-    """A line that names it with the way back; empty where nothing of the kind is gone.
+    """A line that names it with the way back; empty if nothing of the kind is gone.
 
     Work is lost where a file that was untracked, or not as in HEAD, is deleted or as in HEAD now, and its content
-    stands nowhere else. `undo` is a command line that brings everything back; empty where none does.
+    stands nowhere else. `undo` is a command line that brings everything back; empty if none does.
     """
     was, here = snapshots.ids(before), snapshots.ids(now)
     changed = [path for path in snapshots.changed(before, now) if path in was and not path.startswith(".sdd/")]

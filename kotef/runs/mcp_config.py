@@ -28,7 +28,7 @@ class McpConfig:
     texts: dict[str, str]
     """File → its text; empty if there is none."""
     fingerprint: str
-    """Over names and texts; empty where there is no file."""
+    """Over names and texts; empty if there is no file."""
 
     def servers(self, environment: Mapping[str, str] = os.environ) -> tuple[Server, ...]:
         """The servers of all files. Raises `SpecError` for what cannot be used, and an unset variable."""

@@ -1,57 +1,26 @@
-"""Preparation of a task: the specification, the ticket and the checks, each read once."""
+"""Task of a run, read from the request, the ticket, the spec and the workspace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.redaction import encodable
+from kotef.runs.config import UserConfig
 from kotef.runs.memory import Remembered, remembered
-from kotef.sandbox import Wanted
+from kotef.runs.repository import Settings
+from kotef.runs.run_request import RunRequest
+from kotef.runs.run_settings import RunSettings, run_settings
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.ticket_lookup import find_asked
 from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
-from kotef.settings import PROFILES, Limits, ProfileName
+from kotef.settings import PROFILES, ProfileName
 from kotef.state import Task
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """The command line of `kotef run`, before the repository has been looked at."""
-
-    goal: str = ""
-    ticket: str | None = None
-    given: Ticket | None = None
-    """The ticket itself, where it is none of the workspace's: read from `--ticket-file`."""
-    checks: tuple[str, ...] = ()
-    profile: ProfileName = "strict"
-    limits: dict[str, Any] = field(default_factory=dict)
-    """The limits someone named, by field of `Limits`; the profile gives the others."""
-    allow_edits: tuple[str, ...] = ()
-    allow_unverified: bool = False
-    ignore_dependencies: bool = False
-    trust: bool = False
-    accept_ambiguous: bool = False
-    fresh: bool = False
-    """Whether to know nothing of earlier runs."""
-    reuse_baseline: bool = True
-    """Whether an earlier run's judgement of the same tree may stand for the baseline."""
-    web: bool = False
-    web_search_url: str = ""
-    sandbox: Wanted = "auto"
-    network: bool = False
-    allow_install: bool = False
-    reads: tuple[str, ...] = ()
-    passed: tuple[str, ...] = ()
-    setup: tuple[str, ...] = ()
-    settings: Path | None = None
-    """Where the repository's settings are read; None: the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +32,17 @@ class Prepared:
 
 
 def prepare(
-    request: RunRequest, root: Path, *, run_id: str, coder: str, model: str, planner_model: str, base_url: str
+    request: RunRequest, root: Path, settings: RunSettings | None = None, *, place: Path | None = None
 ) -> Prepared:
-    """Read the spec, the ticket and the checks once; nothing of it is read again during the run."""
-    spec = spec_of(root, request.settings)
+    """Read the spec, the ticket and the checks once; nothing of it is read again during the run.
+
+    The task has no id yet, and no coder yet. `settings` are those in force here; None: the request's own
+    and the defaults. `place` is where the settings of the repository are read; None: the workspace.
+    """
+    in_force = settings or run_settings(request.given, UserConfig(), Settings(), profile=request.profile, env={})
+    spec = spec_of(root, place)
     folder = list_tickets(root)
-    ticket = request.given or _ticket(request, root, folder)
+    ticket = request.given_ticket or _ticket(request, root, folder)
     if not (request.goal or ticket or request.checks):
         raise UsageError("nothing to do: name a goal, a ticket or a check", hint="`kotef run --help` has examples")
     checks = collect_checks(
@@ -76,20 +50,21 @@ def prepare(
         options=request.checks,
         ticket=ticket.tests if ticket else (),
         architect=spec.checks,
-        settings=request.settings,
+        settings=place,
         concerning=_concerning(request, ticket),
     )
     known = Remembered(()) if request.fresh else remembered(root)
     instructions = read_file(root, "AGENTS.md")
     problems = (*spec.problems, *instructions.problems, *(ticket.problems if ticket else ()), *folder.problems)
+    sandbox = in_force.sandbox
     task = Task(
         kotef_version=__version__,
-        run_id=run_id,
+        run_id="",
         goal=request.goal or _goal_of(ticket),
         ticket=ticket,
         spec=spec,
         checks=_of_profile(checks, request.profile),
-        limits=_limits(request),
+        limits=in_force.limits,
         profile=request.profile,
         allow_edits=(*(ticket.allow_test_edits if ticket else ()), *request.allow_edits),
         allow_unverified=request.allow_unverified,
@@ -98,17 +73,17 @@ def prepare(
         reuse_baseline=request.reuse_baseline,
         web=request.web,
         web_search_url=request.web_search_url,
-        sandbox=request.sandbox,
-        network=request.network,
+        sandbox=sandbox.wanted,
+        network=sandbox.network,
         allow_install=request.allow_install or PROFILES[request.profile].installs == "allowed",
-        reads=request.reads,
-        passed=request.passed,
-        setup=request.setup,
+        reads=sandbox.reads,
+        passed=in_force.value("env.pass"),
+        setup=in_force.value("setup.commands"),
+        coder_env=request.coder_env,
+        interactive=request.interactive,
         memory=known.memories,
-        coder=coder,
-        model=model,
-        planner_model=planner_model,
-        base_url=base_url,
+        coder="",
+        model="",
         instructions=instructions.text,
     )
     if encodable(task) is not task:
@@ -166,8 +141,3 @@ def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, .
     """A check someone named always runs; of the detected ones, those the profile wants."""
     roles = PROFILES[profile].roles
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)
-
-
-def _limits(request: RunRequest) -> Limits:
-    named = {name: value for name, value in request.limits.items() if value is not None}
-    return PROFILES[request.profile].limits.model_copy(update=named)

@@ -1,15 +1,34 @@
-"""The fold of a run's events into what it is doing now."""
+"""Progress of a run: what it is doing now, as its events say."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+from kotef.events import (
+    AnsweredEvent,
+    AskedEvent,
+    CheckFinishedEvent,
+    CheckStartedEvent,
+    CoderFinishedEvent,
+    CoderStartedEvent,
+    EndedEvent,
+    ModelAnswerEvent,
+    ModelCallEvent,
+    PlannedEvent,
+    RecordedEvent,
+    RunFinishedEvent,
+    RunResumedEvent,
+    RunStartedEvent,
+    SetupStartedEvent,
+    StoppingEvent,
+    ToolFinishedEvent,
+    ToolStartedEvent,
+    TryingEvent,
+    VerifiedEvent,
+)
 
 State = Literal["planning", "streaming", "tool_running", "verifying", "waiting_for_input", "idle", "error"]
 """`streaming`: a model writes for the coder. `idle`: nothing is at work, before a run begins and after it ended.
 `error`: it ended without having been able to work, or no one knows how."""
-
-Event = dict[str, Any]
 
 UNABLE: Final = frozenset({"crashed", "environment_broken", "model_unavailable"})
 """Outcomes that say nothing of the task."""
@@ -58,7 +77,7 @@ class ToolAtWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class RunProgress:
     """All that the events up to now say; `after` takes in one more. Times are seconds since the epoch."""
 
     state: State = "idle"
@@ -68,7 +87,7 @@ class Doing:
     """The visit at work, or the last one; 0: the state before the run is judged."""
     node: str = "verifier"
     what: str = ""
-    """The step in a few words: a command, a tool with its arguments, a question; empty where the state says it all."""
+    """The step in a few words: a command, a tool with its arguments, a question; empty if the state says it all."""
     tools: tuple[ToolAtWork, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
@@ -100,63 +119,56 @@ class Doing:
         """Wall time of the run; what passes while a person is asked, or while no one works on it, is not counted."""
         return self.worked + (max(0.0, now - self.since) if self.since is not None else 0.0)
 
-    def after(self, event: Event) -> "Doing":
+    def after(self, recorded: RecordedEvent) -> "RunProgress":
         """This, and what one more event says. Pure."""
-        name = str(event["event"])
-        now = float(event.get("t", self.last))
-        state, node = _STATES.get(name, self.state), _NODES.get(name, self.node)
-        attempt = max(self.attempt, int(event.get("visit") or 0))
+        event, now = recorded.event, recorded.time or self.last
+        state, node = _STATES.get(event.event_name, self.state), _NODES.get(event.event_name, self.node)
+        attempt = max(self.attempt, recorded.visit or 0)
         known = replace(self, state=state, node=node, attempt=attempt, last=now)
-        match name:
-            case "run_started" | "run_resumed":
-                begun = Doing(known.state, str(event["run"]), self.attempt, cost=self.cost, last=now, since=now)
+        match event:
+            case RunStartedEvent() | RunResumedEvent():
+                begun = RunProgress(known.state, event.run, self.attempt, cost=self.cost, last=now, since=now)
                 worked = self.seconds(self.last)
                 return replace(begun, tokens_in=self.tokens_in, tokens_out=self.tokens_out, worked=worked)
-            case "check_started" | "setup_started":
-                return replace(known, what=str(event["command"]))
-            case "check_finished":
+            case CheckStartedEvent() | SetupStartedEvent():
+                return replace(known, what=event.command)
+            case CheckFinishedEvent():
                 return replace(known, what="")
-            case "model_call":
-                asker = str(event["node"])
-                asked: State = _ASKED.get(asker, "streaming")
-                return replace(known, state=asked, what=_WHAT_FOR.get(asker, "asking the model"))
-            case "model_answer":
-                tokens_in, tokens_out = (
-                    self.tokens_in + int(event["tokens_in"]),
-                    self.tokens_out + int(event["tokens_out"]),
-                )
-                cost = self.cost + float(event.get("cost", 0.0))
-                return replace(known, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost)
-            case "trying":
-                return replace(known, what=f"{event['coder']}: {event['what']}")
-            case "tool_started":
-                call = ToolAtWork(event["tool"], event["arguments"], now)
+            case ModelCallEvent():
+                asked: State = _ASKED.get(event.node, "streaming")
+                return replace(known, state=asked, what=_WHAT_FOR.get(event.node, "asking the model"))
+            case ModelAnswerEvent():
+                tokens_in, tokens_out = self.tokens_in + event.tokens_in, self.tokens_out + event.tokens_out
+                return replace(known, tokens_in=tokens_in, tokens_out=tokens_out, cost=self.cost + event.cost)
+            case TryingEvent():
+                return replace(known, what=f"{event.coder}: {event.what}")
+            case ToolStartedEvent():
+                call = ToolAtWork(event.tool, event.arguments, now)
                 return replace(known, tools=(*self.tools, call), what=f"{call.tool} {call.arguments}")
-            case "tool_finished":
+            case ToolFinishedEvent():
                 return replace(known, tools=_without(self.tools, event))
-            case "coder_started" | "coder_finished":
-                return replace(known, tools=(), what=str(event["coder"]) if name == "coder_started" else "")
-            case "verified" | "planned":
+            case CoderStartedEvent():
+                return replace(known, tools=(), what=event.coder)
+            case CoderFinishedEvent():
+                return replace(known, tools=(), what="")
+            case VerifiedEvent() | PlannedEvent():
                 return replace(known, what="")
-            case "asked":
-                waiting = replace(known, state="waiting_for_input", what=str(event["question"]))
+            case AskedEvent():
+                waiting = replace(known, state="waiting_for_input", what=event.question)
                 return replace(waiting, before=(self.state, self.what), worked=self.seconds(now), since=None)
-            case "answered" if self.state == "waiting_for_input":
+            case AnsweredEvent() if self.state == "waiting_for_input":
                 before, what = self.before
                 return replace(known, state=before, what=what, since=now)
-            case "stopping":
+            case StoppingEvent():
                 return replace(known, stopping=True)
-            case "ended":
-                return replace(known, what="", reason=str(event["reason"]), sentence=str(event["sentence"]))
-            case "run_finished":
-                how: State = "error" if event["outcome"] in UNABLE else "idle"
-                ended = replace(known, state=how, tools=(), node="done", what="")
-                ended = replace(ended, worked=self.seconds(now), since=None, stopping=False)
-                return replace(ended, **{key: event[key] for key in ("outcome", "reason", "exit_code")})
+            case EndedEvent():
+                return replace(known, what="", reason=event.reason, sentence=event.sentence)
+            case RunFinishedEvent():
+                return _finished(known, event, self.seconds(now))
             case _:
                 return known
 
-    def lost(self) -> "Doing":
+    def lost(self) -> "RunProgress":
         """The same once no one works on it: a run that has begun, and has no ending, was killed."""
         if not self.run or self.outcome:
             return self
@@ -164,14 +176,15 @@ class Doing:
         return replace(killed, worked=self.seconds(self.last), since=None)
 
 
-def doing_after(events: Iterable[Event], start: Doing | None = None) -> Doing:
-    """What all these events say."""
-    return reduce(Doing.after, events, start or Doing())
+def _finished(known: RunProgress, event: RunFinishedEvent, worked: float) -> RunProgress:
+    state: State = "error" if event.outcome in UNABLE else "idle"
+    ended = replace(known, state=state, tools=(), node="done", what="", worked=worked, since=None, stopping=False)
+    return replace(ended, outcome=event.outcome, reason=event.reason, exit_code=event.exit_code)
 
 
-def _without(tools: tuple[ToolAtWork, ...], event: Event) -> tuple[ToolAtWork, ...]:
+def _without(tools: tuple[ToolAtWork, ...], event: ToolFinishedEvent) -> tuple[ToolAtWork, ...]:
     """The calls still at work once one like this has ended, the oldest of those that are alike."""
     for at, call in enumerate(tools):
-        if (call.tool, call.arguments) == (event["tool"], event["arguments"]):
+        if (call.tool, call.arguments) == (event.tool, event.arguments):
             return (*tools[:at], *tools[at + 1 :])
     return tools

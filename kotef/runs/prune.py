@@ -18,9 +18,7 @@ from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
 from kotef.tools.stash import too_old
-from kotef.workspace.file_swap_journal import MARK
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import SWAP_MARK, Snapshots, workspace_lock
 
 DAY: Final = 86_400
 _TREE: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
@@ -63,7 +61,7 @@ def prune(root: Path, wanted: PruneRule, *, dry_run: bool) -> Pruned:
     """Delete what is not needed any more; with `dry_run` only look.
 
     Raises BusyError while a run is at work, and `WorkspaceError` where something cannot be deleted, or where a run
-    cannot tell what it needs: then no snapshot is touched.
+    cannot know what it needs: then no snapshot is touched.
     """
     with workspace_lock(root, "prune"):
         runs = list(every(root))
@@ -107,7 +105,7 @@ def _can_go_on(run: RunDir) -> bool:
     """Whether `kotef resume` would take it, or a command has yet to put right what it left in place."""
     if run.is_foreign:
         return False
-    if (run.path / MARK).exists():
+    if (run.path / SWAP_MARK).exists():
         return True
     try:
         task, result = run.task(), run.result()

@@ -11,11 +11,12 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from kotef.events import RecordedEvent
 from kotef.files import (
     append_if_size,
     list_within,
@@ -91,10 +92,10 @@ class RecordWriter:
             hint = "kotef keeps its records there; make the folder writable"
             raise os_fault(self._root / self._place, error, hint=hint) from error
 
-    def see(self, event: Mapping[str, Any]) -> None:
+    def see(self, recorded: RecordedEvent) -> None:
         """Add an event that was just written; called for each event of the run."""
         self._guarded(self._add_events)
-        if event["event"] in _CHANGING:
+        if recorded.event.event_name in _CHANGING:
             self.update()
 
     def update(self) -> None:

@@ -69,7 +69,7 @@ class ResultCheck(Camel):
     satisfied: bool
     exit_code: int | None
     executed: int | None
-    """Tests that really ran; null where the command tells no count."""
+    """Tests that really ran; null if the command reports no count."""
     partial: bool = False
     """Only the tests red before the run were run; whether others broke is not known."""
     evidence: Evidence
@@ -95,7 +95,7 @@ class ResultUsage(Camel):
     tokens_out: int
     tokens_cached: int
     cost: float | None
-    """Null when a model was used whose price is not configured, or a program that did not tell what it cost."""
+    """Null when a model was used whose price is not configured, or a program that did not say what it cost."""
     calls: int
     commands: int
     written: int = 0
@@ -133,7 +133,7 @@ class ResultContradiction(Camel):
     other: str
     """What it says is in the way; empty without such."""
     found: str
-    """What code found to be so; empty where code cannot check it."""
+    """What code found to be so; empty if code cannot check it."""
 
 
 class ResultAttempt(Camel):
@@ -260,7 +260,7 @@ class Result(Camel):
     changed: tuple[str, ...] = ()
     """Paths that differ from the state before the run, now."""
     base: str = ""
-    """The commit checked out when the run began; empty where there was none."""
+    """The commit checked out when the run began; empty if there was none."""
     branch: ResultBranch | None = None
     """Null unless a branch was asked for and the run ended verified."""
     files_read: tuple[str, ...] = ()
@@ -279,7 +279,7 @@ class Result(Camel):
     """Where the issue entry stands: `.sdd/issues.md`, or `issue.md` beside the result where it cannot be written.
     Null when verified."""
     resume: str | None = None
-    """The command that goes on from here; null when there is nothing to resume."""
+    """The command that continues from here; null when there is nothing to resume."""
     notices: tuple[str, ...] = ()
 
 

@@ -8,8 +8,7 @@ from kotef import __version__
 from kotef.errors import UsageError
 from kotef.runs.store import RunDir
 from kotef.state import SCHEMA_VERSION, Task
-from kotef.workspace.last_tree import since_seen
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, changed_since_last_tree
 
 _NAMED: Final = 10
 
@@ -17,7 +16,7 @@ _AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still wo
 
 
 def must_be_current(run: RunDir, task: Task) -> None:
-    """UsageError where the run keeps its state in an older schema; its directory is left as it is."""
+    """UsageError if the run keeps its state in an older schema; its directory is left as it is."""
     if task.schema_version >= SCHEMA_VERSION:
         return
 
@@ -32,7 +31,7 @@ def must_be_current(run: RunDir, task: Task) -> None:
 
 
 def must_fit(run: RunDir) -> None:
-    """UsageError where the checkpoints of a run cannot be read; its directory is left as it is."""
+    """UsageError if the checkpoints of a run cannot be read; its directory is left as it is."""
     if not run.checkpoints.exists():
         return
     try:
@@ -53,7 +52,7 @@ def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...
     said = []
     if task.kotef_version not in ("", __version__):
         said.append(f"run {run.run_id} was begun by kotef {task.kotef_version}; this is {__version__}")
-    since = since_seen(run.path, snapshots)
+    since = changed_since_last_tree(run.path, snapshots)
     if since.changed:
         rest = len(since.changed) - _NAMED
         names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

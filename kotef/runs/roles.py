@@ -71,7 +71,7 @@ def read_agents(root: Path, config: UserConfig, *, trust: bool, at: Path | None 
 def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str, str]) -> Endpoint:
     """The endpoint of a role: the endpoint of the run unless it names another that the user has configured.
 
-    No other ever sees a key that was not meant for it. UsageError where it is not configured.
+    No other ever sees a key that was not meant for it. UsageError if it is not configured.
     """
     wanted = role.base_url.rstrip("/")
     if wanted in {"", run.base_url}:

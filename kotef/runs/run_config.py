@@ -1,58 +1,34 @@
-"""The configuration of a run: where it works, and with which models and coders."""
+"""Configuration of a run: everything that is resolved before it opens."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kotef.context.prompts import Prompts
-from kotef.deps import Approval, Ask, Emit
+from kotef.deps import Approval, Ask, Emit, Models
 from kotef.mcp_client import Server
+from kotef.redaction import redactor
 from kotef.replay import Tape
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.signals import StopRequest
+from kotef.runs.store import RunDir
 from kotef.sandbox import OFF
-from kotef.settings import Price
+from kotef.state import Task
 from kotef.tools.toolset import Kit
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
-    """Who is asked: the chat models of one run and what they cost."""
-
-    coder: "BaseChatModel | None" = None
-    """None when no coder of the chain needs one."""
-    planner: "BaseChatModel | None" = None
-    coder_price: Price | None = None
-    planner_price: Price | None = None
-    reviewer: "BaseChatModel | None" = None
-    """None: the planner reviews."""
-    reviewer_price: Price | None = None
-    coder_name: str = "model"
-
-    def answer_within(self, seconds: float) -> None:
-        """Bound each answer of those that can be bounded."""
-        for model in (self.coder, self.planner, self.reviewer):
-            if hasattr(model, "deadline"):
-                setattr(model, "deadline", seconds)  # noqa: B010  a field of ours, which the stock class has not
-
-    async def aclose(self) -> None:
-        """Let go of the connections, where a model keeps some; the loop they belong to is about to end."""
-        for model in (self.coder, self.planner, self.reviewer):
-            if close := getattr(model, "aclose", None):
-                await close()
-
-
-@dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Where one run works, and with which models; nothing of it is checkpointed."""
+    """Where one run works, and with which models; of it the task alone is checkpointed."""
 
+    run: RunDir
+    task: Task
     root: Path
     models: Callable[[Emit], Models]
     """Makes the models, which tell of their retries and of what takes over for them."""
@@ -60,7 +36,7 @@ class RunConfig:
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is no one."""
+    """Puts a question to the person at the terminal; None if there is no one."""
     approval: Approval | None = None
     """Asks before the first edit, and before commands that the policy does not allow by itself; None: no one does."""
     attended: bool = False
@@ -77,3 +53,11 @@ class RunConfig:
     """Keeps the state of the graph; None: the SQLite file of the run."""
     hired: Hired = NOBODY
     """What the agents of the chain that kotef did not write are given."""
+
+    def noting(self, more: Sequence[str]) -> "RunConfig":
+        """The same, with these notices first."""
+        return replace(self, notices=(*more, *self.notices))
+
+    def redacted(self) -> "RunConfig":
+        """The same, its task without secrets."""
+        return replace(self, task=redactor().whole(self.task))

@@ -4,23 +4,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, get_args
 
 from kotef.errors import SandboxError, UsageError
 from kotef.files import granted, state_dir
 from kotef.git import run_git
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
+from kotef.runs.run_settings import SandboxRequest, run_settings
 from kotef.sandbox import OFF, Confinement, Sandbox, Wanted, child_environment, choose_level, confine, copy_caches
-from kotef.workspace.snapshot_scope import split
-
-
-class SandboxRequest(NamedTuple):
-    """What commands are to be confined by, and what they may have."""
-
-    wanted: Wanted
-    network: bool
-    reads: tuple[str, ...]
+from kotef.workspace import split_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +30,6 @@ class Confined:
     def level(self) -> str:
         """The level as shown to people."""
         return "none" if self.refused else self.sandbox.name
-
-
-def asked_of(
-    level: Wanted | None, *, network: bool, reads: Sequence[str], config: UserConfig, settings: Settings
-) -> SandboxRequest:
-    """What the command line says, else the user's configuration as far as the repository does not narrow it.
-
-    The `settings` of a repository that is not trusted hold nothing that could widen anything.
-    """
-    users = config.sandbox
-    given = users.network if settings.network is None else settings.network
-    return SandboxRequest(
-        level or settings.level or users.level or "auto",
-        network or given,
-        tuple(dict.fromkeys((*reads, *users.read, *settings.reads))),
-    )
 
 
 def confined_of(root: Path, asked: SandboxRequest, *, opened: bool) -> Confined:
@@ -75,15 +51,8 @@ def usual_sandbox(root: Path, *, network: bool) -> Sandbox:
 
     Raises `UsageError` for an unknown level, `SandboxError` for a named one that is not available.
     """
-    return sandbox_of(root, named_level() or "auto", network=network, reads=(), ci=False)[0]
-
-
-def named_level() -> Wanted | None:
-    """The level that the environment asks for; None: none. Raises `UsageError` for an unknown one."""
-    named = os.environ.get("KOTEF_SANDBOX")
-    if named and named not in get_args(Wanted):
-        raise UsageError(f"KOTEF_SANDBOX={named}: no such level", hint=f"there are {', '.join(get_args(Wanted))}")
-    return next((level for level in get_args(Wanted) if level == named), None)
+    wanted = run_settings({}, UserConfig(), Settings()).sandbox.wanted
+    return sandbox_of(root, wanted, network=network, reads=(), ci=False)[0]
 
 
 def sandbox_of(
@@ -129,4 +98,4 @@ def tracked(root: Path) -> frozenset[str]:
     if not (root / ".git").exists():
         return frozenset()
     listed = run_git(["ls-files", "-z"], cwd=root)
-    return frozenset(split(listed.stdout)) if listed.returncode == 0 else frozenset()
+    return frozenset(split_names(listed.stdout)) if listed.returncode == 0 else frozenset()

@@ -21,7 +21,7 @@ from kotef.redaction import (
     secrets_of_settings,
 )
 from kotef.runs.config import UserConfig
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace import REBUILT_FOLDERS
 
 _LARGEST: Final = 256 * 1024
 """Bytes of one environment file."""
@@ -92,7 +92,7 @@ def environment_files(root: Path) -> Iterator[Path]:
             return
 
 
-_PASSED_OVER: Final = REBUILT | {".git", ".sdd"}
+_PASSED_OVER: Final = REBUILT_FOLDERS | {".git", ".sdd"}
 
 
 def _read(root: Path, path: str) -> str:

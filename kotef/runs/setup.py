@@ -1,29 +1,23 @@
 """The one-time `[setup]` commands, which have network access, before the checks."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from kotef.checks.types import CommandResult
-from kotef.deps import Emit
+from kotef.deps import RunContext
 from kotef.errors import SetupError
 from kotef.files import write_atomic
-from kotef.runs.store import RunDir
-from kotef.workspace.snapshots import Snapshots
 
 
-async def set_up(
-    commands: Sequence[str],
-    run: RunDir,
-    execute: Callable[[str, str], Awaitable[CommandResult]],
-    snapshots: Snapshots,
-    emit: Emit,
-) -> None:
-    """Run what of `commands` this run has not finished yet, in order; what they change belongs to the state before it.
+async def set_up(context: RunContext, execute: Callable[[str, str], Awaitable[CommandResult]]) -> None:
+    """Run what of `[setup]` this run has not finished yet, in order; what it changes belongs to the state before it.
 
     `execute` takes a command line and the name of its log. Raises `SetupError` for the first that fails.
     """
-    done = _done(run)
-    for number, command in enumerate(commands, 1):
+    snapshots, emit = context.snapshots, context.emit
+    done = _done(context.run_dir)
+    for number, command in enumerate(context.task.setup, 1):
         if command in done:
             continue
         before = snapshots.take()
@@ -45,10 +39,10 @@ async def set_up(
             hint = f"see {result.log}; fix it or [setup] in .sdd/kotef.toml, then `kotef resume --last`"
             raise SetupError(command, f"{status}: {said}" if said else status, hint=hint)
         done.append(command)
-        write_atomic(run.path / "setup.json", json.dumps(done).encode())
+        write_atomic(context.run_dir / "setup.json", json.dumps(done).encode())
 
 
-def _done(run: RunDir) -> list[str]:
+def _done(run_dir: Path) -> list[str]:
     """The commands that have been finished by this run, by an earlier process of it."""
-    file = run.path / "setup.json"
+    file = run_dir / "setup.json"
     return [str(command) for command in json.loads(file.read_bytes())] if file.exists() else []

@@ -49,7 +49,7 @@ class Signals:
         """The signal that came; 0 while none did."""
         self.emit, self._gently, self._stop_request = emit, gently, stop
         self._waits = False
-        """Whether what is at work goes on up to the end of its step, and no further."""
+        """Whether what is at work continues up to the end of its step, and no further."""
         self._questions = 0
         self._at_work: asyncio.Task[object] | None = None
 

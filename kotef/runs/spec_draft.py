@@ -105,7 +105,7 @@ class Drafter:
     async def draft(
         self, goal: str, ask: Callable[[Sequence[str]], Awaitable[Sequence[InterviewAnswer]]] | None
     ) -> Drafted:
-        """Interview the person through `ask`, if there is one, then draft, and once more what code cannot take.
+        """Interview the person through `ask`, if there is one, then draft, and again what code cannot take.
 
         Raises `ModelError` when the endpoint fails, or never says anything readable.
         """

@@ -25,7 +25,7 @@ class Linted(NamedTuple):
 def lint_workspace(root: Path, *, only: Collection[str] = ()) -> Linted:
     """Every gap of the open tickets and specs, by place; with `only`, of these files alone (paths from the root).
 
-    Raises `SpecError` where the configuration of the checks cannot be read. Nothing is run.
+    Raises `SpecError` if the configuration of the checks cannot be read. Nothing is run.
     """
     gates = read_spec(root).checks
     folder = list_tickets(root)

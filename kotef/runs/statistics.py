@@ -1,4 +1,4 @@
-"""Statistics over all runs of a workspace: how they end and what goes wrong on the way."""
+"""Statistics over the runs of a workspace: how they end, and what goes wrong on the way."""
 
 import calendar
 import re
@@ -9,10 +9,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kotef.errors import UsageError
-from kotef.report import call_of
-from kotef.runs.events import Line, read_events
+from kotef.events import (
+    CoderFinishedEvent,
+    CompactedEvent,
+    EmptyAnswerEvent,
+    ModelAnswerEvent,
+    ModelFallbackEvent,
+    ModelRetryEvent,
+    NudgeEvent,
+    PlanFallbackEvent,
+    ReviewedEvent,
+    RunEvent,
+    ToolFinishedEvent,
+    VerifiedEvent,
+)
+from kotef.runs.events import read_events
 from kotef.runs.prune import DAY
 from kotef.runs.result import Camel, Result
+from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir
 
 UNKNOWN: Final = "unknown"
@@ -112,20 +126,20 @@ class _Tally:
         """One run."""
         try:
             result = run.result()
-            lines = list(read_events(run.events))
+            history = RunHistory.of(read_events(run.events))
         except (UsageError, OSError) as error:
             self.unreadable[run.run_id] = str(error)
             return
-        if result is None and not lines:
+        if result is None and not history.recorded:
             self.unreadable[run.run_id] = "it has neither a result nor events"
             return
         self.runs += 1
         self.outcomes[result.outcome if result else "unfinished"] += 1
-        model = self.models[_model_of(result, lines)]
+        model = self.models[_model_of(result, history)]
         model.runs += 1
         if result is not None:
             self._take_result(result, model)
-        self._take_events(lines, model)
+        self._take_events(history, model)
 
     def _take_result(self, result: Result, model: _Model) -> None:
         self.ended.append(result)
@@ -139,24 +153,24 @@ class _Tally:
                 self.failures[what] += 1
                 model.failures[what] += 1
 
-    def _take_events(self, lines: Iterable[Line], model: _Model) -> None:
+    def _take_events(self, history: RunHistory, model: _Model) -> None:
         compacted: set[int] = set()
-        for line in lines:
-            match line["event"]:
-                case "compacted":
-                    compacted.add(_visit(line))
+        for recorded in history.recorded:
+            visit = recorded.visit or 0
+            match recorded.event:
+                case CompactedEvent():
+                    compacted.add(visit)
                     self.compactions += 1
-                case "tool_finished" if not line.get("ok", True):
-                    tool, category = str(line.get("tool", UNKNOWN)), str(line.get("category") or UNKNOWN)
-                    self.tools[tool, category, _visit(line) in compacted] += 1
+                case ToolFinishedEvent() as call if not call.ok:
+                    self.tools[call.tool or UNKNOWN, call.category or UNKNOWN, visit in compacted] += 1
                     model.tool_failures += 1
-                case "model_answer" if call := call_of(line):
-                    answering = self.models[call.model] if call.model else model
+                case ModelAnswerEvent() as answer:
+                    answering = self.models[answer.model] if answer.model else model
                     answering.calls += 1
-                    answering.tokens += call.tokens_in + call.tokens_out
-                    answering.cost += call.cost
-                case _:
-                    for node, what in _wrong(line):
+                    answering.tokens += answer.tokens_in + answer.tokens_out
+                    answering.cost += answer.cost
+                case event:
+                    for node, what in _wrong(event):
                         self.nodes[node][what] += 1
 
 
@@ -201,27 +215,25 @@ def statistics(runs: Iterable[RunDir], *, since_days: float | None = None) -> St
     )
 
 
-def _wrong(line: Line) -> Iterator[tuple[str, str]]:
+def _wrong(event: RunEvent) -> Iterator[tuple[str, str]]:
     """What an event says went wrong, and in which node."""
-    match line["event"]:
-        case "plan_fallback":
+    match event:
+        case PlanFallbackEvent():
             yield "planner", "no_readable_plan"
-        case "nudge":
+        case NudgeEvent():
             yield "planner", "no_progress"
-        case "reviewed" if not line.get("accepted", True):
+        case ReviewedEvent() if not event.accepted:
             yield "planner", "review_refused"
-        case "coder_finished" if (stopped := str(line.get("stopped_by", UNKNOWN))) not in _WELL:
-            yield "coder", stopped
-        case "empty_answer":
+        case CoderFinishedEvent() if event.stopped_by not in _WELL:
+            yield "coder", event.stopped_by or UNKNOWN
+        case EmptyAnswerEvent():
             yield "coder", "empty_answer"
-        case "verified" if line.get("visit") and not line.get("passed", True):
-            yield "verifier", str(line.get("detail") or UNKNOWN)
-        case "model_retry":
-            yield "model", str(line.get("why", UNKNOWN)).partition(":")[0]
-        case "model_fallback":
+        case VerifiedEvent() if event.visit and not event.passed:
+            yield "verifier", event.detail or UNKNOWN
+        case ModelRetryEvent():
+            yield "model", (event.why or UNKNOWN).partition(":")[0]
+        case ModelFallbackEvent():
             yield "model", "fallback"
-        case _:
-            return
 
 
 def _tools(failed: Mapping[tuple[str, str, bool], int]) -> Iterator[ByTool]:
@@ -231,19 +243,12 @@ def _tools(failed: Mapping[tuple[str, str, bool], int]) -> Iterator[ByTool]:
         yield ByTool(tool=tool, category=category, before_compaction=before, after_compaction=after)
 
 
-def _model_of(result: Result | None, lines: Iterable[Line]) -> str:
-    if result is not None:
-        return result.model or NO_MODEL
-    return next((str(line["model"]) for line in lines if line.get("model")), NO_MODEL)
-
-
-def _visit(line: Line) -> int:
-    visit = line.get("visit")
-    return visit if isinstance(visit, int) else 0
+def _model_of(result: Result | None, history: RunHistory) -> str:
+    return (result.model if result is not None else history.model) or NO_MODEL
 
 
 def _age(run: RunDir) -> float:
-    """Seconds since the run began, by its id; endless where that tells no time."""
+    """Seconds since the run began, by its id; endless where that reports no time."""
     found = _STAMP.match(run.run_id)
     try:
         begun = time.strptime(f"{found[1]} UTC", "%Y%m%d-%H%M%S %Z") if found else None

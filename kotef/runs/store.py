@@ -76,7 +76,7 @@ class RunDir:
     def task(self) -> Task | None:
         """The task as it was when the run started; None when the run died before it was written.
 
-        UsageError where it cannot be read, or speaks of things that only a newer kotef knows. One of an older schema is
+        UsageError if it cannot be read, or speaks of things that only a newer kotef knows. One of an older schema is
         returned: its run can be shown and taken back, see `resume_compatibility` for what it cannot.
         """
         file = self.path / "task.json"
@@ -96,7 +96,7 @@ class RunDir:
         write_atomic(self.path / "task.json", task.model_dump_json(indent=1).encode())
 
     def result(self) -> Result | None:
-        """How the run ended; None while it has not (or was killed). UsageError where it cannot be read."""
+        """How the run ended; None while it has not (or was killed). UsageError if it cannot be read."""
         file = self.path / "result.json"
         try:
             return Result.model_validate_json(file.read_bytes()) if file.exists() else None
@@ -108,7 +108,7 @@ class RunDir:
         return UsageError(f"{name} of run {self.run_id} cannot be read: {why}", hint=hint)
 
     def forget_result(self) -> None:
-        """A run that goes on has not ended."""
+        """A run that continues has not ended."""
         (self.path / "result.json").unlink(missing_ok=True)
 
     def write_result(self, result: Result) -> None:

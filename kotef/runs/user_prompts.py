@@ -39,8 +39,11 @@ class RunPrompts:
             question = f"approve the plan of attempt {visit}, edit it, or quit?"
             with self._asked(visit, question):
                 said = await given.plan(visit, steps)
-            same = said is not None and list(map(flat, said)) == list(map(flat, steps))
-            answer = "quit" if said is None else "approve" if same else "approve, as edited"
+            if said is None:
+                answer = "quit"
+            else:
+                same = list(map(flat, said)) == list(map(flat, steps))
+                answer = "approve" if same else "approve, as edited"
             self.emit("answered", visit=visit, question=question, answer=answer)
             return said
 

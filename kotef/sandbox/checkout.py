@@ -15,9 +15,7 @@ from typing import Final
 from kotef.errors import UsageError, WorkspaceError
 from kotef.git import git, run_git
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored
-from kotef.workspace.snapshot_scope import Listing
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import BACKUP_LIMIT, Listing, Snapshots, copy_ignored
 
 _ENVIRONMENTS: Final = (".venv", "venv", "env", ".tox", ".nox", "node_modules", "bower_components", "vendor/bundle")
 """Directories that an installation fills; a command sees the workspace's own. At most two levels down."""
@@ -47,7 +45,7 @@ class BaseCheckout:
     bound: tuple[str, ...]
     """Paths that are the workspace's own: environments, and `.git` (read-only)."""
     mounted: bool
-    """Whether the copy stands at the workspace's own path; if not, commands run in the directory of the copy."""
+    """Whether the copy is at the workspace's own path; if not, commands run in the directory of the copy."""
 
     @property
     def directory(self) -> Path:
@@ -101,7 +99,7 @@ def resolve_commit(root: Path, ref: str) -> str:
 def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -> Iterator[BaseCheckout]:
     """The workspace as it was at a commit, in a temporary directory, for the length of the block.
 
-    A copy is sound only where it stands at the workspace's own path: editable installs, `.pth` files and scripts of an
+    A copy is sound only where it is at the workspace's own path: editable installs, `.pth` files and scripts of an
     environment point there. So it is mounted there, in a mount namespace that only the wrapped commands see. Where the
     system permits no mounts, commands run in the copy, if nothing that is installed points into the workspace;
     `WorkspaceError` if something does. Landlock forbids every mount, so in a `sandbox` of that level it is the same.
@@ -122,7 +120,7 @@ def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OF
         copy = Path(directory) / "copy"
         copy.mkdir()
         _export(root, toplevel, commit, copy, index=Path(directory) / "index")
-        copy_ignored(root, Listing(root, Snapshots.open(root).store).ignored(), copy, cap=KEPT_CAP)
+        copy_ignored(root, Listing(root, Snapshots.open(root).store).ignored(), copy, cap=BACKUP_LIMIT)
         bound = []
         for path in _installed(root):
             if (copy / path).exists() or (copy / path).is_symlink():
@@ -194,7 +192,7 @@ def _points_into(root: Path) -> Iterator[Path]:
 
 @cache
 def _way() -> tuple[tuple[str, ...], str] | None:
-    """How a mount namespace is had here: what stands in front, and what gives a user back their number inside."""
+    """How a mount namespace is had here: what is in front, and what gives a user back their number inside."""
     uid, gid = os.geteuid(), os.getegid()
     as_user = f"unshare --user --map-user={uid} --map-group={gid} --" if uid else ""
     own = ("unshare", "--user", "--map-root-user", "--mount", "--")

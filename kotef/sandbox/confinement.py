@@ -13,8 +13,7 @@ from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches
 from kotef.sandbox.services import reachable_services
 from kotef.sandbox.toolchains import settle, toolchains, variables
-from kotef.workspace.nested_repositories import repositories
-from kotef.workspace.protected_environments import Environments
+from kotef.workspace import Environments, repositories
 
 HIDDEN: Final = (
     "/home",
@@ -61,7 +60,7 @@ class Confinement:
     root: Path
     """The workspace: readable and writable."""
     kept: tuple[Path, ...]
-    """Readable, not writable, although they lie inside the workspace: `.git`, `.sdd`. Some may come to be later."""
+    """Readable, not writable, although they are inside the workspace: `.git`, `.sdd`. Some may come to be later."""
     masked: tuple[Path, ...]
     """Files and sockets of the machine that are there and empty."""
     masks: Masks = field(compare=False)
@@ -103,7 +102,7 @@ class Confinement:
         return self.room / "tmp"
 
     def hides(self, path: Path) -> bool:
-        """Whether commands cannot see what lies at this real path."""
+        """Whether commands cannot see what is at this real path."""
         seen = (*self.readable, *self.writable)
         above = [folder for folder in (*self.hidden, *seen) if path.is_relative_to(folder)]
         nearest = max((len(folder.parts) for folder in above), default=0)
@@ -225,5 +224,5 @@ def _pointer(file: Path) -> str:
 
 
 def _resolver(*, network: bool) -> tuple[Path, ...]:
-    """What name resolution reads where it lies in a hidden folder, as with systemd-resolved."""
+    """What name resolution reads where it is in a hidden folder, as with systemd-resolved."""
     return (Path("/etc/resolv.conf"),) if network else ()

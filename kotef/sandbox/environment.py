@@ -67,7 +67,7 @@ def child_environment(parent: Mapping[str, str], *, allow: Iterable[str] = ()) -
     """What of the parent's environment a command may see, plus what keeps it from waiting for a person.
 
     Names that look like secrets (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL) and values with a login in a URL pass
-    only if `allow` names them exactly; what `allow` names also stands above the fixed values.
+    only if `allow` names them exactly; what `allow` names also is above the fixed values.
     """
     passed = {name: value for name, value in parent.items() if _may_pass(name, value)}
     named = {name: parent[name] for name in allow if name in parent}

@@ -60,7 +60,7 @@ def _answer(request: dict[str, Any], writable: str, layers: Sequence[str]) -> di
 
 
 def _found(folder: str, action: str) -> dict[str, Any] | None:
-    """The answer to a get, from one layer; None where it has no such entry or not all of its data."""
+    """The answer to a get, from one layer; None if it has no such entry or not all of its data."""
     try:
         with open(_path(folder, action, "a"), "rb") as file:
             words = file.read(256).split()

@@ -126,7 +126,7 @@ def _new_ruleset(confinement: Confinement) -> int:
     fields = 1 + (known >= _TCP_ABI) + (known >= _SCOPE_ABI)  # an older kernel knows fewer of them
     rules = checked(libc().syscall(_CREATE_RULESET, attributes, 8 * fields, 0), "landlock_create_ruleset")
     try:
-        # the devices not named below are disks and memory: all that is hidden lies there too
+        # the devices not named below are disks and memory: all that is hidden is there too
         for path in (*_seen(Path("/"), (*confinement.hidden, Path("/dev"))), *confinement.readable):
             _allow(rules, path, _READ)
         for path in (*confinement.writable, *(Path("/dev", name) for name in _DEVICES)):

@@ -61,7 +61,7 @@ class SandboxLimits:
         return f"{who}; {self.file_size // mib} MiB for a file"
 
     def _joined(self, group: Path) -> str:
-        """What lets the shell join a group with these limits; empty where that cannot be made."""
+        """What lets the shell join a group with these limits; empty if that cannot be made."""
         own = group / f"kotef-{os.getpid()}"
         try:
             own.mkdir(exist_ok=True)

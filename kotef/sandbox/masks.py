@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from kotef.files import holds_secrets, read_regular, walk_within
 from kotef.redaction import secrets_of_env_file
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace import REBUILT_FOLDERS
 
 _MOST_ENTRIES: Final = 200_000
 """Entries of the workspace that are looked at."""
@@ -91,7 +91,7 @@ def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tup
             tracked.setdefault(path.name, []).append(path)
     for root in roots:
         for place, folders, files in walk_within(root, most=_MOST_ENTRIES):
-            folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
+            folders[:] = [name for name in folders if name not in REBUILT_FOLDERS and name != ".git"]
             seen += len(files)
             for path in (root / place / name for name in files if holds_secrets(name)):
                 real = Path(os.path.realpath(path))
@@ -145,7 +145,7 @@ def _has_settings(path: Path, public: Collection[Path]) -> bool:
 
 
 def _is_key(path: Path, public: Collection[Path]) -> bool:
-    """Certificates lie in files of the same names, and keys of a test suite are for everybody to see."""
+    """Certificates are in files of the same names, and keys of a test suite are for everybody to see."""
     if path in public:
         return False
     try:

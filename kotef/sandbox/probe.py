@@ -52,7 +52,7 @@ class Probed:
     why_not: str
     """Why it is not available, one clause; empty when it holds."""
     deeds: Mapping[str, str]
-    """What was tried → the system's refusal, empty where it was done. See `trial`; empty when nothing ran."""
+    """What was tried → the system's refusal, empty if it was done. See `trial`; empty when nothing ran."""
     way_out: str = ""
     """What a person can do about it, where that is known."""
 

@@ -17,7 +17,7 @@ from kotef.errors import CheckError, WorkspaceError
 from kotef.redaction import StreamRedactor, redactor
 from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
+from kotef.workspace import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""
@@ -129,7 +129,7 @@ class _Running:
             killed = self.supervisor.wait(GRACE)
         except subprocess.TimeoutExpired:  # it hangs in the kernel
             killed = None
-        if not is_alone:  # once more: cancelled early, the supervisor may have made its child after the last look
+        if not is_alone:  # again: cancelled early, the supervisor may have made its child after the last look
             self.tree.kill()
         os.close(self.lifeline)
         if not is_alone:

@@ -9,7 +9,7 @@ from kotef.sandbox.confinement import Confinement
 from kotef.sandbox.private_home import leave_room
 from kotef.sandbox.sandbox import Sandbox
 from kotef.sandbox.seed import keep_caches
-from kotef.workspace.protected_environments import Environments
+from kotef.workspace import Environments
 
 
 class Rooms:

@@ -89,7 +89,7 @@ def _tell(report: int, lines: bytes) -> None:
 
 def _end_all() -> None:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120 - pathlib is slow to import
-    from kotef.workspace.process_tree import MARKER, ProcessTree
+    from kotef.workspace import MARKER, ProcessTree
 
     ProcessTree(os.getpid(), os.environ[MARKER].rpartition(",")[2]).kill()
 

@@ -134,7 +134,7 @@ _OF_AN_INTERPRETER: Final = ("bin", "lib", "lib64", "include")
 
 
 def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collection[Path] = ()) -> tuple[Path, ...]:
-    """Folders that the project's programs lie in or read from; some may not exist, some may lie outside `home`.
+    """Folders that the project's programs are in or read from; some may not exist, some may be outside `home`.
 
     What the environment names, what PATH leads to (a `bin` with the folder around it, unless that is the home itself),
     the interpreter of kotef, what virtual environments were made from, and projects installed in them as editable.
@@ -281,7 +281,7 @@ def _downloads(name: str, cache: Path, seed: Path, *, network: bool) -> Path | N
 
 
 def _harmless(path: Path, *, by_line: bool) -> str | None:
-    """The text of a settings file without a login in it; None where that is none."""
+    """The text of a settings file without a login in it; None if that is none."""
     try:
         text = path.read_bytes()[: _MOST_SETTINGS + 1].decode()
     except (OSError, UnicodeDecodeError):
@@ -327,7 +327,7 @@ def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str
 def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:
     """The real folder, where `own` only leads there: to cargo, packages below another path are other packages.
 
-    With a fresh home for each check it would compile them all for each, and for the person once more.
+    With a fresh home for each check it would compile them all for each, and for the person again.
     """
     real = _real(".cargo", home, env)
     has_downloads = os.access(real / "registry", os.R_OK)
@@ -346,7 +346,7 @@ def _go_modules(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]
 def _go_cache(written: Path, home: Path, env: Mapping[str, str]) -> str:
     """The program that adds the person's own build cache to that of the room; the standard library takes a minute.
 
-    Empty where they have a program of their own, or where the go command could not read the words.
+    Empty if they have a program of their own, or where the go command could not read the words.
     """
     usual = Path(env.get("XDG_CACHE_HOME") or home / ".cache", "go-build")
     words = [sys.executable, "-I", "-S", go_cache.__file__, str(written), env.get("GOCACHE") or str(usual)]

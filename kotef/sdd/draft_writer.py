@@ -84,7 +84,7 @@ def _is_label(line: str) -> bool:
 
 
 def command_only(text: str) -> str:
-    """A command on one line; empty where it could not stand in a fenced block as it is."""
+    """A command on one line; empty if it could not be in a fenced block as it is."""
     line = " ".join(_UNSEEN.sub(" ", text).split())
     if fenced := re.fullmatch(r"(`+)([^`].*?)\1", line):
         line = fenced[2]

@@ -14,7 +14,7 @@ def task_of(entry: IssueEntry) -> tuple[str, ...]:
 
 
 def identity(entry: IssueEntry) -> tuple[str, ...] | None:
-    """Equal for two runs that leave a person the same thing to do; None when no one can tell.
+    """Equal for two runs that leave a person the same thing to do; None when no one can know.
 
     The same task, ended with the same outcome and reason, and with the same set of failures in the newest visit that
     is on record. Not those of all visits: what a model broke on the way differs from run to run, and what follow-up,

@@ -35,7 +35,7 @@ class FileText(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     text: str = ""
-    """With a byte order mark and its line endings, as it stands on the disk."""
+    """With a byte order mark and its line endings, as it is on the disk."""
     problems: tuple[Problem, ...] = ()
     found: bool = True
     """False when there is no such file; then there is neither text nor a problem."""

@@ -31,7 +31,7 @@ class Frontmatter(NamedTuple):
 def read_frontmatter(text: str) -> Frontmatter:
     """The fields `name: value` of a head, and what follows it. Raises `FrontmatterError`.
 
-    It is the part of YAML that such heads are written in: plain and quoted values, and ones that go on over indented
+    It is the part of YAML that such heads are written in: plain and quoted values, and ones that continue over indented
     lines (`>` joins them with spaces, `|` keeps them). A plain value may hold anything, also `: `, which YAML refuses.
     Lists and nested fields are given as the text they are.
     """

@@ -113,14 +113,14 @@ class IssueEntry(_Stored):
     """Empty when no command failed."""
     files_changed: tuple[Text, ...] = ()
     files_read: tuple[Text, ...] = ()
-    """What a model looked at; empty where none was asked."""
+    """What a model looked at; empty if none was asked."""
     run_dir: Text
-    """Relative to the workspace root where it lies inside; logs are in it."""
+    """Relative to the workspace root where it is inside; logs are in it."""
     patches: tuple[Text, ...] = ()
     follow_up: Text
     """What a person should do, in one sentence."""
     resume: Text = ""
-    """The command line that goes on; empty when nothing would."""
+    """The command line that continues; empty when nothing would."""
     notes: tuple[Text, ...] = ()
     seen_again: tuple[Sighting, ...] = Field(default=(), max_length=MAX_SEEN)
     """The newest runs that ended the same, oldest first."""

@@ -67,7 +67,7 @@ def timestamp() -> str:
 
 
 def written_text(path: Path, run_id: str) -> str:
-    """The readable part of this run's entry as it stands in the log, with what people wrote into it; empty without one.
+    """The readable part of this run's entry as it is in the log, with what people wrote into it; empty without one.
 
     Raises `WorkspaceError` when the log cannot be read.
     """
@@ -107,7 +107,7 @@ def find_entry(log: IssueLog, wanted: str) -> IssueEntry:
 
 
 def record(path: Path, entry: IssueEntry) -> Change:
-    """Make sure that this log tells of this run, once; every byte outside the touched entries stays as it is.
+    """Make sure that this log reports this run, once; every byte outside the touched entries stays as it is.
 
     Safe to repeat and safe among processes: under a lock (`runs/issues.lock` beside the log) the log is read, changed
     as `issue_text.recorded` says, and the file is replaced as a whole.

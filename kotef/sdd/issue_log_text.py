@@ -40,7 +40,7 @@ def recorded(text: str | None, entry: IssueEntry) -> tuple[str, Change]:
     """The log with the ending of one run in it, exactly once; None is a log that does not exist yet.
 
     A run that has an entry gets that one rewritten, and the lines of later runs in it stay. A run that is a line of
-    another entry keeps that line if it ended the same once more, and leaves it if not. Every other run is a line of
+    another entry keeps that line if it ended the same again, and leaves it if not. Every other run is a line of
     the entry it repeats (`repeats.identity`), or a new entry at the end.
     """
     text = HEADER if text is None else text
@@ -96,7 +96,7 @@ def marked(text: str, run_id: str, change: Callable[[IssueEntry], IssueEntry]) -
 
 
 def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]]) -> str:
-    """The text with these entries in place of those that stand there, last to first."""
+    """The text with these entries in place of those that are there, last to first."""
     for span, (old, new) in sorted(changed.items(), key=lambda pair: -pair[0].start):
         text = text[: span.start] + _entry_text(text[span.start : span.end], old, new) + text[span.end :]
     return text
@@ -105,7 +105,7 @@ def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]
 def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
     """The new entry, without a last newline, with the line endings and the hand edits of the one found.
 
-    Of an entry whose values could not be read (`old` is None) no one can tell what was written by hand.
+    Of an entry whose values could not be read (`old` is None) no one can know what was written by hand.
     """
     ending = "\r" if "\r\n" in found else ""
     first, *inner, last = render(new).removesuffix("\n").split("\n")

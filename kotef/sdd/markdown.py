@@ -44,7 +44,7 @@ class FencedBlock(NamedTuple):
 
 
 class MarkdownSection(NamedTuple):
-    """What stands under one name, however often the name occurs."""
+    """What is under one name, however often the name occurs."""
 
     number: int
     """Line of its (first) label."""

@@ -77,7 +77,7 @@ class MemoryFiles(NamedTuple):
 
     root: Path
     read_only: str = ""
-    """Why nothing may be written, in one line; empty where it may."""
+    """Why nothing may be written, in one line; empty if it may."""
 
     def read(self, name: MemoryName) -> str:
         """The text of a file; empty if there is none. Raises `MemoryFault` for one that cannot be read."""
@@ -179,7 +179,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _held(line: str) -> str:
-    """The note on a line; empty where it is none."""
+    """The note on a line; empty if it is none."""
     return " ".join(line[2:].split()) if line.startswith(_BULLETS) else ""
 
 

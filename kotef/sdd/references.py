@@ -29,7 +29,7 @@ def fenced_commands(fences: Iterable[FencedBlock]) -> tuple[tuple[str, ...], lis
     """The command lines in these blocks, each once, in order; and which blocks or lines are none.
 
     Comments and prompts (`$ `) are left out; with a prompt anywhere in a block, only lines with one are commands.
-    A line that ends in a backslash, `&&` or a pipe goes on in the next. `cd`, `export`, `source` and assignments are
+    A line that ends in a backslash, `&&` or a pipe continues in the next. `cd`, `export`, `source` and assignments are
     no checks by themselves: they are put before every later command of their block, since each runs by itself.
     """
     commands: dict[str, None] = {}
@@ -56,7 +56,7 @@ def fenced_commands(fences: Iterable[FencedBlock]) -> tuple[tuple[str, ...], lis
 
 
 def _command_lines(lines: Iterable[Line]) -> list[tuple[int, str]]:
-    """Number and text of each command, lines that go on joined."""
+    """Number and text of each command, lines that continue joined."""
     texts = [(line.number, line.text.strip()) for line in lines]
     prompts = any(_PROMPT.match(text) for _, text in texts)
     found: list[tuple[int, list[str]]] = []
@@ -89,7 +89,7 @@ def _without_comment(text: str) -> str:
 def quoted_commands(lines: Iterable[Line]) -> tuple[str, ...]:
     """The command lines in backticks in list items and table rows, each once.
 
-    A single word counts only where it stands alone, behind a label perhaps (`Types: `mypy``): prose quotes branches,
+    A single word counts only where it is alone, behind a label perhaps (`Types: `mypy``): prose quotes branches,
     options and files as well, and a check that is not a command would break every run.
     """
     found: dict[str, None] = {}

@@ -90,7 +90,7 @@ _FILES: Final = (
 
 
 class _SpecPage(NamedTuple):
-    """One file of `_FILES` and what stands under the names in it."""
+    """One file of `_FILES` and what is under the names in it."""
 
     field: str
     path: str

@@ -49,7 +49,7 @@ class DoneLine(BaseModel):
     level: int = 0
     """How deep the box is nested; 0 is outermost."""
     label: str = ""
-    """What its author calls it (`T003`, `2.1`, `FR-001`); empty where it has no name."""
+    """What its author calls it (`T003`, `2.1`, `FR-001`); empty if it has no name."""
     path: str = ""
     """The file it stands in, where that is not the ticket's own."""
     box: bool = True

@@ -42,4 +42,6 @@ def _still_open(ticket: Ticket, proved: Collection[int]) -> list[str]:
     named = "; ".join(f"line {line.line}: {cut_line(line.text, 100)}" for line in left[:_NAMED])
     more = f"; and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     count = f"{len(left)} of {counted(len(ticket.done), 'line')} of its Definition of Done"
-    return [f"ticket {ticket.id} stays open, for {count} are not proved: {named}{more}. Tick what you have seen done"]
+    return [
+        f"ticket {ticket.id} stays open, because {count} are not proved: {named}{more}. Tick what you have seen done"
+    ]

@@ -105,7 +105,7 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
 
 
 def tickets_named(folder: TicketFolder, asked: str) -> list[Ticket]:
-    """The open tickets that answer to an id, slug, file name or path; several where it does not tell them apart."""
+    """The open tickets that answer to an id, slug, file name or path; several where it does not distinguish them."""
     exact = [ticket for ticket in folder.open if _is_path_of(ticket, asked)]
     return exact or [ticket for ticket in folder.open if _answers_to(ticket, asked)]
 

@@ -56,7 +56,7 @@ def status_of_failing_tests(command: str) -> frozenset[int]:
     """The exit statuses that say "the tests ran and some failed"; empty when the status may be another command's.
 
     pytest documents 1, GNU make passes any failure of a recipe on as 2, tox and nox and npm pass 1 on. In a chain of
-    commands the status is the test runner's only if the runner comes last and only `&&` stands before it.
+    commands the status is the test runner's only if the runner comes last and only `&&` is before it.
     """
     parts = _parts(command)
     if not parts or any(part.after not in {"", "&&"} for part in parts):

@@ -60,7 +60,7 @@ class _Rule(NamedTuple):
 
 
 def names_behind(commands: Iterable[str], read: Read) -> Behind:
-    """The files the commands are made of, and what those call in turn, as far as a few levels of reading tell.
+    """The files the commands are made of, and what those call in turn, as far as a few levels of reading show.
 
     Followed are make and just targets with what they need, what makefiles include, npm scripts with their hooks, tox,
     nox, task and pre-commit files as a whole, shell scripts and what they source, and the modules beside a script of a

@@ -88,7 +88,7 @@ _OTHER: Final = _CommandFinding("other")
 def decide_command(command: str, profile: CommandProfile, *, root: Path | None = None) -> Ruling:
     """The gravest ruling on any simple command of the line; what cannot be read is refused, as anything may be in it.
 
-    `root` lets absolute paths inside the workspace be told from those outside.
+    With `root`, absolute paths inside and outside the workspace are distinguished.
     """
     try:
         rulings = [_rule(finding, profile) for finding in _judge_line(command, root, 0)]

@@ -15,13 +15,13 @@ NAMES: Final = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACI
 
 
 def traced_by(env: Mapping[str, str] = os.environ) -> str:
-    """The variable that switches LangSmith on; empty where none does."""
+    """The variable that switches LangSmith on; empty if none does."""
     name = next((name for name in NAMES if env.get(name, "").strip()), "")
     return name if env.get(name) == "true" else ""
 
 
 def leaves(env: Mapping[str, str] = os.environ) -> str:
-    """That prompts leave this machine, and where they go; empty where they do not."""
+    """That prompts leave this machine, and where they go; empty if they do not."""
     name = traced_by(env)
     if not name:
         return ""

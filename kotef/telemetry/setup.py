@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kotef.deps import Models
 from kotef.models.factory import OPENAI_URL
 from kotef.redaction import redactor
 from kotef.runs.events import Watcher
-from kotef.runs.run_config import Models, RunConfig
-from kotef.state import Task
+from kotef.runs.run_config import RunConfig
 from kotef.telemetry import exporter, langsmith
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ Complain = Callable[[str], None]
 
 
 @contextmanager
-def observed(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunConfig]:
+def observed(setting: RunConfig, complain: Complain) -> Iterator[RunConfig]:
     """The setting with the watchers that the environment asks for; at the end what they hold is sent, within seconds.
 
     A collector that does not answer changes neither the run nor its exit status.
     """
-    with _traced(setting, task, complain) as watched, told_to_langsmith(complain):
+    with _traced(setting, complain) as watched, told_to_langsmith(complain):
         yield watched
 
 
@@ -51,7 +51,7 @@ def told_to_langsmith(complain: Complain) -> Iterator[None]:
 
 
 @contextmanager
-def _traced(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunConfig]:
+def _traced(setting: RunConfig, complain: Complain) -> Iterator[RunConfig]:
     wish, way = _way()
     if way is None:
         yield replace(setting, notices=(*setting.notices, wish.refused)) if wish.refused else setting
@@ -59,7 +59,7 @@ def _traced(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunC
     from kotef.telemetry.spans import Spans
 
     tracer = way.provider.get_tracer("kotef")
-    spans = Spans(tracer, task, content=wish.content, parent=exporter.parent_of())
+    spans = Spans(tracer, setting.task, content=wish.content, parent=exporter.parent_of())
     told = f"prompts, code and outputs leave this machine in traces for {wish.endpoint}"
     notices = (*setting.notices, told) if wish.content else setting.notices
     watchers: tuple[Watcher, ...] = (*setting.watchers, spans)

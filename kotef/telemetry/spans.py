@@ -4,19 +4,51 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from kotef.events import (
+    CapReachedEvent,
+    CheckFinishedEvent,
+    CheckStartedEvent,
+    CoderFinishedEvent,
+    CoderStartedEvent,
+    CompactedEvent,
+    EmptyAnswerEvent,
+    MendedEvent,
+    MistakeRecoveryEvent,
+    ModelAnswerEvent,
+    ModelCallEvent,
+    ModelFallbackEvent,
+    ModelRetryEvent,
+    NudgeEvent,
+    PlannedEvent,
+    PrefixDriftEvent,
+    RecalledEvent,
+    RecordedEvent,
+    RepeatEvent,
+    RerunEvent,
+    RestoredEvent,
+    RetryEvent,
+    RunEvent,
+    RunFinishedEvent,
+    RunResumedEvent,
+    RunStartedEvent,
+    SetupFinishedEvent,
+    SetupStartedEvent,
+    ToolFinishedEvent,
+    ToolStartedEvent,
+    VerifiedEvent,
+    WithheldEvent,
+)
 from kotef.redaction import redactor
-from kotef.runs.events import Line
 from kotef.state import Task
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, SpanKind, Tracer
 
-_TOLD: Final = frozenset(
-    {
-        *("nudge", "repeat", "mistake_recovery", "cap_reached", "compacted", "prefix_drift", "retry", "rerun"),
-        *("model_retry", "model_fallback", "mended", "empty_answer", "recalled", "withheld", "restored"),
-    }
+_TOLD: Final = (
+    *(NudgeEvent, RepeatEvent, MistakeRecoveryEvent, CapReachedEvent, CompactedEvent, PrefixDriftEvent, RetryEvent),
+    *(RerunEvent, ModelRetryEvent, ModelFallbackEvent, MendedEvent, EmptyAnswerEvent, RecalledEvent, WithheldEvent),
+    RestoredEvent,
 )
 """What guards did: events of the span at work."""
 
@@ -35,7 +67,7 @@ class Spans:
         """
         self.tracer, self.task, self.content, self.parent = tracer, task, content, parent
         self._run: Span | None = None
-        self._ending: Line = {"outcome": "aborted", "reason": "aborted", "exit_code": 1}
+        self._ending = RunFinishedEvent(outcome="aborted", reason="aborted", exit_code=1, seconds=0.0)
         self._visit: Span | None = None
         self._node: Span | None = None
         self._number = -1
@@ -76,10 +108,10 @@ class Spans:
         named = {"kotef.node": self._name} if self._name else {}
         return {"gen_ai.conversation.id": self.task.run_id, "kotef.visit": max(0, self._number), **named}
 
-    def __call__(self, line: Line) -> None:
+    def __call__(self, recorded: RecordedEvent) -> None:
         """Take in one event. A trace never costs a run: what goes wrong here is dropped."""
         with suppress(Exception):
-            self._take(line)
+            self._take(recorded.event)
 
     def close(self) -> None:
         """End what is open, and the run with its outcome."""
@@ -88,76 +120,75 @@ class Spans:
         if self._run is None:
             return
         self._leave_visit()
-        outcome = self._ending["outcome"]
-        self._run.set_attributes({f"kotef.{name}": self._ending[name] for name in ("outcome", "reason", "exit_code")})
+        ending, outcome = self._ending, self._ending.outcome
+        self._run.set_attributes(
+            {f"kotef.{name}": getattr(ending, name) for name in ("outcome", "reason", "exit_code")}
+        )
         self._run.set_attribute("kotef.cost", self._cost)
         if outcome not in ("verified", "unverified"):
             self._run.set_attribute("error.type", outcome)
             self._run.set_status(Status(StatusCode.ERROR))
         self._run.end()
 
-    def _take(self, line: Line) -> None:
-        event = line["event"]
+    def _take(self, event: RunEvent) -> None:
         match event:
-            case "run_started" | "run_resumed":
+            case RunStartedEvent() | RunResumedEvent():
                 self._since = time.time_ns()
                 said = {**_of_run(self.task), **self._text(goal=self.task.goal)}
-                resumed = {"kotef.resumed": event != "run_started"}
+                resumed = {"kotef.resumed": isinstance(event, RunResumedEvent)}
                 self._run = self.span("invoke_agent kotef", {**said, **resumed}, self.parent)
-            case "run_finished":
-                self._ending = line
-            case "setup_started":
-                self._begin((event,), "setup", **self._text(command=line["command"]))
-            case "setup_finished":
-                self._end(("setup_started",), ok=line["passed"], **{"process.exit.code": line["exit_code"]})
-            case "check_started":
-                self._enter(line["visit"], "verifier")
-                named = {"kotef.check.name": line["check"]}
-                self._begin((event, line["check"]), f"check {line['check']}", **named)
-            case "check_finished":
-                self._end((event.replace("finished", "started"), line["check"]), ok=line["passed"], **_of_check(line))
-            case "verified":
+            case RunFinishedEvent():
+                self._ending = event
+            case SetupStartedEvent():
+                self._begin(("setup",), "setup", **self._text(command=event.command))
+            case SetupFinishedEvent():
+                self._end(("setup",), ok=event.passed, **{"process.exit.code": event.exit_code})
+            case CheckStartedEvent():
+                self._enter(event.visit, "verifier")
+                named = {"kotef.check.name": event.check}
+                self._begin(("check", event.check), f"check {event.check}", **named)
+            case CheckFinishedEvent():
+                self._end(("check", event.check), ok=event.passed, **_of_check(event))
+            case VerifiedEvent():
                 self._leave_node()
-            case "model_call":
-                node = "coder" if line["node"] in ("coder", "compaction") else "planner"
-                self._enter(max(self._number, line["visit"]), node)
-            case "model_answer":
-                self._cost += line["cost"]
-            case "planned":
-                self._enter(line["visit"], "planner")
-                self._set(kotef={"plan.source": line["source"], "plan.steps": len(line["steps"])})
+            case ModelCallEvent():
+                node = "coder" if event.node in ("coder", "compaction") else "planner"
+                self._enter(max(self._number, event.visit), node)
+            case ModelAnswerEvent():
+                self._cost += event.cost
+            case PlannedEvent():
+                self._enter(event.visit, "planner")
+                self._set(kotef={"plan.source": event.source, "plan.steps": len(event.steps)})
                 self._leave_node()
-            case "coder_started":
-                self._enter(line["visit"], "coder")
-                self._set(kotef={"coder": line["coder"]})
-            case "coder_finished":
-                self._set(kotef={"stopped_by": line["stopped_by"], "changed": len(line["changed"])})
+            case CoderStartedEvent():
+                self._enter(event.visit, "coder")
+                self._set(kotef={"coder": event.coder})
+            case CoderFinishedEvent():
+                self._set(kotef={"stopped_by": event.stopped_by, "changed": len(event.changed)})
                 self._leave_node()
-            case "tool_started":
-                self._tool_started(line)
-            case "tool_finished":
-                self._end(("tool", line["tool"], line["arguments"]), ok=line["ok"])
-            case _ if event in _TOLD:
-                self._tell(line)
+            case ToolStartedEvent():
+                self._tool_started(event)
+            case ToolFinishedEvent():
+                self._end(("tool", event.tool, event.arguments), ok=event.ok)
+            case _ if isinstance(event, _TOLD):
+                self._tell(event)
 
-    def _tool_started(self, line: Line) -> None:
+    def _tool_started(self, event: ToolStartedEvent) -> None:
         named = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": line["tool"],
+            "gen_ai.tool.name": event.tool,
             "gen_ai.tool.type": "function",
         }
-        said = {"gen_ai.tool.call.arguments": line["arguments"]} if self.content else {}
-        key = ("tool", line["tool"], line["arguments"])
-        self._begin(key, f"execute_tool {line['tool']}", **self.place, **named, **said)
+        said = {"gen_ai.tool.call.arguments": event.arguments} if self.content else {}
+        key = ("tool", event.tool, event.arguments)
+        self._begin(key, f"execute_tool {event.tool}", **self.place, **named, **said)
 
-    def _tell(self, line: Line) -> None:
+    def _tell(self, event: RunEvent) -> None:
         """What is a number or a truth, and with `content` the words as well."""
         kept = (bool, int, float, str) if self.content else (bool, int, float)
-        facts = {
-            key: value for key, value in line.items() if key not in ("n", "t", "event") and isinstance(value, kept)
-        }
+        facts = {key: value for key, value in vars(event).items() if isinstance(value, kept)}
         if at_work := self._node or self._visit or self._run:
-            at_work.add_event(f"kotef.{line['event']}", facts)
+            at_work.add_event(f"kotef.{event.event_name}", facts)
 
     def _enter(self, visit: int, node: str) -> None:
         """What comes now belongs to this node of this visit, which began when the one before it ended."""
@@ -223,9 +254,9 @@ def _of_run(task: Task) -> dict[str, Any]:
     }
 
 
-def _of_check(line: Line) -> dict[str, Any]:
+def _of_check(event: CheckFinishedEvent) -> dict[str, Any]:
     names = ("passed", "kind", "executed", "failing", "partial")
-    return {"process.exit.code": line["exit_code"], **{f"kotef.check.{name}": line[name] for name in names}}
+    return {"process.exit.code": event.exit_code, **{f"kotef.check.{name}": getattr(event, name) for name in names}}
 
 
 def _aborted(span: "Span") -> None:

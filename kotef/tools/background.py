@@ -128,7 +128,7 @@ class Background:
 
 
 def _printed(log: Path, start: int) -> bytes:
-    """What a log holds from this byte on; nothing where it was dropped."""
+    """What a log holds from this byte on; nothing if it was dropped."""
     try:
         with log.open("rb") as file:
             file.seek(start)

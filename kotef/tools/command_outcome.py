@@ -21,7 +21,7 @@ class ToolAnswer(NamedTuple):
 
 
 def tell(result: CommandResult, keep: Keep | None = None) -> ToolAnswer:
-    """The answer to the model about its command. Raises `ToolFault` where the command could not do its work.
+    """The answer to the model about its command. Raises `ToolFault` if the command could not do its work.
 
     That is a name the shell does not find or may not execute, and our own limit.
     """
@@ -32,7 +32,7 @@ def tell(result: CommandResult, keep: Keep | None = None) -> ToolAnswer:
 
 
 def red_of(result: CommandResult) -> Category | None:
-    """What a command's end reports, tests before builds; None where it passed, or only said no.
+    """What a command's end reports, tests before builds; None if it passed, or only said no.
 
     `grep`, `test` and `diff` say no with status 1 and without a word; `grep -c` prints a 0 as well.
     """

@@ -14,7 +14,7 @@ from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.tools.workspace_files import RUNS, locate
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 MAX_DIFF: Final = 16_000
 """Characters of one diff."""

@@ -28,7 +28,7 @@ class Hunk(NamedTuple):
     """One place of a file."""
 
     anchors: tuple[str, ...]
-    """Lines that stand before it, in this order: the class, the function."""
+    """Lines that are before it, in this order: the class, the function."""
     lines: tuple[str, ...]
     """Each with its sign: a space, `+` or `-`."""
     at_end: bool = False
@@ -41,7 +41,7 @@ class Hunk(NamedTuple):
 
     @property
     def new(self) -> list[str]:
-        """The lines to stand there instead."""
+        """The lines to be there instead."""
         return [line[1:] for line in self.lines if line[0] != "-"]
 
 
@@ -114,7 +114,7 @@ def _update(path: str, body: list[tuple[int, str]]) -> PatchSection:
 def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
     anchors: list[str] = []
     lines: list[str] = []
-    bare = 0  # empty lines at the end, which stand between sections rather than for a line of the file
+    bare = 0  # empty lines at the end, which are between sections rather than for a line of the file
     begun = 0
 
     def hunk(*, at_end: bool) -> Hunk:

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS sketches (hash TEXT PRIMARY KEY, defines TEXT, uses T
 CREATE TABLE IF NOT EXISTS symbols (hash TEXT, reader TEXT, found TEXT, PRIMARY KEY (hash, reader)) WITHOUT ROWID;
 PRAGMA synchronous = OFF;
 """
-"""A lost map is made again; `stamp` tells that a file is as it was without reading it, `hash` is its content's."""
+"""A lost map is made again; `stamp` shows that a file is as it was without reading it, `hash` is its content's."""
 _ONE_AT_A_TIME: Final = threading.Lock()
 """A second call of the same turn finds what the first one has looked into; parsers are shared, too."""
 
@@ -107,7 +107,7 @@ class RepositoryIndex:
 def opened(root: Path) -> Iterator[RepositoryIndex]:
     """The map of the workspace, brought up to date; what changed is looked into for `SECONDS` at most.
 
-    Raises `ToolFault` where it cannot be kept: a full disk, another process at work on it.
+    Raises `ToolFault` if it cannot be kept: a full disk, another process at work on it.
     """
     try:
         yield from _opened(root)

@@ -134,7 +134,7 @@ class _Query:
         self.lines = lru_cache(maxsize=2)(self._lines)
 
     def hits(self) -> Generator[_Hit]:
-        """Hits with the names a model may use, each line as it stands in a file that may be read.
+        """Hits with the names a model may use, each line as it is in a file that may be read.
 
         ripgrep goes by names, and a link may have stood there when it came by: what it found is looked up again.
         """

@@ -40,7 +40,7 @@ def use(skills: Skills, name: str) -> str:
 
 
 def resource(skills: Skills, name: str, path: str) -> str:
-    """The text of one of its files. Raises `ToolFault` for what is not there, and for what lies outside its folder."""
+    """The text of one of its files. Raises `ToolFault` for what is not there, and for what is outside its folder."""
     skill = _named(skills, name)
     must_be_path(path)
     try:

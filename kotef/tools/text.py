@@ -54,7 +54,7 @@ class Text:
     def replaced(self, spans: Sequence[tuple[int, int, str]]) -> "Text":
         r"""This text with the spans of `plain` (start, end, new text; in order, apart) replaced.
 
-        What lies outside the spans keeps its line ends. New text takes those of what it replaces, else those of
+        What is outside the spans keeps its line ends. New text takes those of what it replaces, else those of
         most of the file.
         """
         collapsed = [match.start() - nth for nth, match in enumerate(re.finditer("\r\n", self.raw))]

@@ -52,17 +52,17 @@ class ToolContext:
     stash: Stash | None = None
     """Where whole outputs are kept that were cut; None: what is cut is lost."""
     background: "Background | None" = None
-    """Runs commands that go on; None where none may."""
+    """Runs commands that continue; None if none may."""
     start: "RunStart | None" = None
     """What the workspace was when the run began."""
     memory: MemoryFiles | None = None
-    """Notes from run to run; None where there is no place for them."""
+    """Notes from run to run; None if there is no place for them."""
     skills: Skills | None = None
     web: "Web | None" = None
-    """None where the run was not given the web."""
+    """None if the run was not given the web."""
     claim: Callable[[str, str], str] | None = None
     """Takes a claim that something cannot be done honestly: place, and what contradicts it. Returns what code
-    found to be so, empty where it cannot tell; raises `ToolFault` where the claim is wrong. None: no claim is taken."""
+    found to be so, empty if it cannot know; raises `ToolFault` where the claim is wrong. None: no claim is taken."""
     reads: tuple[Path, ...] = ()
     """What a person lets it read beyond the workspace: real paths."""
     watching: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -72,7 +72,7 @@ class ToolContext:
 
     @property
     def keep(self) -> Keep | None:
-        """What takes a whole output where it is cut; None where it would not be read."""
+        """What takes a whole output where it is cut; None if it would not be read."""
         return self.stash.keep if self.stash else None
 
 

@@ -16,7 +16,7 @@ class Kit:
     patches: bool = False
     """Whether the model's settings ask for apply_patch."""
     window: int | None = None
-    """Tokens the model reads at once, by its settings; None where they do not say."""
+    """Tokens the model reads at once, by its settings; None if they do not say."""
     memory: MemoryFiles | None = None
     skills: Skills = field(default_factory=Skills)
 

@@ -11,7 +11,7 @@ Keep = Callable[[str], str]
 """Keeps a whole text and returns the id by which `view_truncated_output` shows it."""
 
 MAX_WIDTH: Final = 2000
-"""Characters of one line; a longer one goes on in the next."""
+"""Characters of one line; a longer one continues in the next."""
 MAX_VIEW: Final = 40_000
 MAX_LINES: Final = 2000
 

@@ -40,7 +40,7 @@ class Place:
     real: Path
     """Absolute, without symbolic links; it may be missing."""
     name: str
-    """The same relative to the workspace, with `/`; `.` for the workspace itself; absolute where it lies elsewhere."""
+    """The same relative to the workspace, with `/`; `.` for the workspace itself; absolute where it is elsewhere."""
     top: Path
     """The folder it must not lead out of: the workspace, or one a person granted to be read. A real path."""
 

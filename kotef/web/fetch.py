@@ -140,7 +140,7 @@ def _client() -> "httpx2.AsyncClient":
         "Accept-Encoding": "gzip",
         "Accept": "text/html, text/*, application/json, */*;q=0.1",
     }
-    # no proxy from the environment: it would look up the name once more, and might reach what we may not
+    # no proxy from the environment: it would look up the name again, and might reach what we may not
     return httpx2.AsyncClient(headers=headers, timeout=SECONDS, follow_redirects=False, trust_env=False)
 
 

@@ -1,6 +1,6 @@
 """A log of when commands and checks of a run were active in the workspace, and which files its tools wrote.
 
-A command cannot set a change time. A file's change time therefore tells whether the run or a person changed it.
+A command cannot set a change time. A file's change time therefore shows whether the run or a person changed it.
 """
 
 import json

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from kotef.files import chmod_within, facts_of, parent_within
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace.snapshot_scope import REBUILT_FOLDERS
 
 MOST_ENTRIES: Final = 100_000
 """Files and folders whose details are recorded; the rest is not compared."""
@@ -74,7 +74,7 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[WalkedFile]:
             yield WalkedFile(here, place, facts, is_empty)
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in REBUILT and entry.name != ".git":
+                if entry.name not in REBUILT_FOLDERS and entry.name != ".git":
                     waiting.append(f"{here}{entry.name}/")
             elif entry.is_file(follow_symlinks=False) and f"{here}{entry.name}" not in _KOTEFS:
                 with suppress(OSError):

@@ -13,17 +13,17 @@ from kotef.files import move_out, permissions_of, write_atomic
 from kotef.workspace.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.snapshots import Restored, Snapshots
 
-MARK: Final = "standing-in.json"
+SWAP_MARK: Final = "standing-in.json"
 """Written in the run directory while other contents are in place, so that a killed run can be put right."""
 
 ASIDE: Final = "aside"
 """Directory of the run that holds, meanwhile, the real contents of files that no snapshot holds."""
 
-HIDDEN: Final = "hidden"
+HIDDEN_FILES: Final = "hidden"
 """Directory of the run for files that no snapshot holds and that the workspace has lost to the run's rules."""
 
 
-def stand_in(
+def begin_file_swap(
     run_dir: Path,
     snapshots: Snapshots,
     *,
@@ -46,23 +46,23 @@ def stand_in(
         "unheld": {path: None if content is None else _digest(content) for path, content in unheld.items()},
         "modes": {path: mode for path, mode in modes.items() if mode is not None},
     }
-    write_atomic(run_dir / MARK, json.dumps(noted).encode())
+    write_atomic(run_dir / SWAP_MARK, json.dumps(noted).encode())
     snapshots.restore(other, last=tree, paths=paths)
     for path, content in texts.items():
         write_atomic(snapshots.root / path, content, root=snapshots.root)
     for path, old in unheld.items():
-        move(snapshots.root, path, run_dir / ASIDE)
+        move_to_run(snapshots.root, path, run_dir / ASIDE)
         if old is not None:
             write_entry(snapshots.root, path, PLAIN, old)
 
 
-def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None:
+def end_file_swap(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None:
     """Put the real files back where others stand in; None when nothing does.
 
     A file that is neither what stood in nor the real one was changed meanwhile. After a kill it is someone's work, and
     left; without one it is most likely the checks', gives way, and is kept in `stood-in.patch` of the run.
     """
-    mark = run_dir / MARK
+    mark = run_dir / SWAP_MARK
     if not mark.exists():
         return None
     noted = json.loads(mark.read_bytes())
@@ -88,12 +88,12 @@ def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None
     return Restored(tuple(put_back), tuple(sorted([*changed, *(renewed if killed else ())])))
 
 
-def unfinished(runs: Path) -> Sequence[Path]:
-    """Run directories below `runs` whose run was killed while other contents stood in; `end` repairs them."""
-    return sorted(mark.parent for mark in runs.glob(f"*/{MARK}"))
+def unfinished_file_swaps(runs: Path) -> Sequence[Path]:
+    """Run directories below `runs` whose run was killed while other contents stood in; `end_file_swap` repairs them."""
+    return sorted(mark.parent for mark in runs.glob(f"*/{SWAP_MARK}"))
 
 
-def move(root: Path, path: str, directory: Path) -> None:
+def move_to_run(root: Path, path: str, directory: Path) -> None:
     """Move a file of the workspace below a directory of the run; nothing when it is gone."""
     with suppress(FileNotFoundError, NotADirectoryError):
         move_out(root, path, directory / path)
@@ -109,7 +109,7 @@ def _brought_back(root: Path, run_dir: Path, unheld: Mapping[str, str | None]) -
             continue
         if (root / path).exists() and not (digest and _holds(root / path, digest)):
             if not _holds(root / path, _digest(real.read_bytes())):
-                move(run_dir / ASIDE, path, run_dir / HIDDEN)
+                move_to_run(run_dir / ASIDE, path, run_dir / HIDDEN_FILES)
                 renewed.append(path)
             continue
         mode = permissions_of(real) or 0

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from kotef.files import copy_in, copy_out, facts_within, os_fault
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace.snapshot_scope import REBUILT_FOLDERS
 
-KEPT_CAP: Final = 100 * 1024 * 1024
+BACKUP_LIMIT: Final = 100 * 1024 * 1024
 """Bytes of all copies together."""
 
 _TREES_KEPT: Final = 5
@@ -65,7 +65,7 @@ def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[
                 continue
             if here == root / ".sdd":
                 names[:] = [name for name in names if name != "runs"]  # kotef's own
-            names[:] = sorted(set(names) - REBUILT)
+            names[:] = sorted(set(names) - REBUILT_FOLDERS)
             linked = [name for name in names if (here / name).is_symlink()]
             if seen + len(files) > _MOST_FILES:
                 left_out.append(f"{here.relative_to(root)}/")
@@ -75,7 +75,7 @@ def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[
             yield from (str((here / name).relative_to(root)) for name in (*files, *linked))
 
 
-def bring_back(
+def restore_ignored(
     root: Path, kept: Path, copied: Iterable[str], left_out: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Copy back the copied files that are gone; returns them, and those gone that had been left out.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.files import facts_of, is_folder
 from kotef.workspace.protected_environments import JS_CACHES, Identity
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace.snapshot_scope import REBUILT_FOLDERS
 from kotef.workspace.snapshots import Snapshots
 
 NAMES: Final = frozenset(
@@ -36,7 +36,7 @@ Row = tuple[int, int, int]
 """Inode number, size in bytes and change time in nanoseconds of an entry."""
 
 
-class Installed(BaseModel):
+class InstalledEnvironments(BaseModel):
     """The environments that existed when the baseline was judged."""
 
     model_config = ConfigDict(frozen=True)
@@ -51,7 +51,7 @@ class Installed(BaseModel):
     """Path of a file → id of its stored content."""
 
 
-class Alteration(NamedTuple):
+class EnvironmentChanges(NamedTuple):
     """What changed in the environments."""
 
     new: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Alteration(NamedTuple):
     """Bytecode and bundler caches, which the next check rebuilds."""
 
 
-def environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
+def find_environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
     """Every environment below the workspace; a folder with a file in `held` (a snapshot) is source, not environment."""
     source = {above for path in held for above in accumulate(path.split("/"), "{}/{}".format)}
     found = {}
@@ -77,7 +77,7 @@ def environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
             path = f"{below}{name}"
             if os.path.islink(f"{directory}/{name}") and path not in source and _leads_to_one(root / path):  # noqa: PTH114
                 found[path] = _identity(root / path)
-        names[:] = [name for name in names if name != ".git" and (name in NAMES or name not in REBUILT)]
+        names[:] = [name for name in names if name != ".git" and (name in NAMES or name not in REBUILT_FOLDERS)]
     return {path: identity for path, identity in found.items() if identity}
 
 
@@ -101,7 +101,7 @@ def environment_around(root: Path, path: str, held: Collection[str]) -> str:
 
 def written_environments(root: Path, held: Collection[str], *, began: float) -> frozenset[str]:
     """Environments in which files other than caches changed since `began`: the checks install into them."""
-    return frozenset(path for path in environments(root, held) if _is_written(root, path, began))
+    return frozenset(path for path in find_environments(root, held) if _is_written(root, path, began))
 
 
 def _is_written(root: Path, place: str, began: float) -> bool:
@@ -111,14 +111,14 @@ def _is_written(root: Path, place: str, began: float) -> bool:
 
 def remember_environments(
     snapshots: Snapshots, held: Collection[str], *, opened: Collection[str], writable: bool
-) -> Installed:
+) -> InstalledEnvironments:
     """The environments as they are now; `opened` are those that the checks install into.
 
     `writable`: commands can write environments, so their entries are listed and their small files copied.
     """
-    root, places = snapshots.root, environments(snapshots.root, held)
+    root, places = snapshots.root, find_environments(snapshots.root, held)
     if not writable:
-        return Installed(places=places, open=frozenset(opened))
+        return InstalledEnvironments(places=places, open=frozenset(opened))
     listing: dict[str, dict[str, Row]] = {}
     copied: list[str] = []
     for path in places.keys() - set(opened):
@@ -126,17 +126,19 @@ def remember_environments(
         listing |= rows
         copied += _to_copy(root, rows)
     kept = snapshots.keep(json.dumps(listing).encode())
-    return Installed(places=places, open=frozenset(opened), listing=kept, copies=snapshots.keep_files(copied))
+    return InstalledEnvironments(
+        places=places, open=frozenset(opened), listing=kept, copies=snapshots.keep_files(copied)
+    )
 
 
-def altered(
-    snapshots: Snapshots, held: Collection[str], known: Installed, *, since: float, writable: bool
-) -> Alteration:
+def altered_environments(
+    snapshots: Snapshots, held: Collection[str], known: InstalledEnvironments, *, since: float, writable: bool
+) -> EnvironmentChanges:
     """What differs now from `known`, which was taken at `since`. Only entries with a later change time are examined.
 
     If commands cannot write environments (not `writable`), only whole environments can appear, go or be exchanged.
     """
-    now = environments(snapshots.root, held)
+    now = find_environments(snapshots.root, held)
     there = set(now.values())
     stays = {path for path, identity in known.places.items() if now.get(path) != identity and identity in there}
     moved = set() if writable else stays  # a writable environment may have changed while it was moved
@@ -148,25 +150,27 @@ def altered(
         for path, was in known.places.items()
         if path in now and now[path] != was and path not in moved | known.open
     ]
-    found = [Alteration(tuple(new), tuple(changed), tuple(gone))]
+    found = [EnvironmentChanges(tuple(new), tuple(changed), tuple(gone))]
     if writable:
         same = [path for path, was in known.places.items() if now.get(path) == was and path not in known.open]
-        found += [_inside(snapshots, path, known, since) for path in same if not was_link(known, path)]
-    return Alteration(*(tuple(path for one in found for path in one[kind]) for kind in range(len(Alteration._fields))))
+        found += [_inside(snapshots, path, known, since) for path in same if not was_environment_link(known, path)]
+    return EnvironmentChanges(
+        *(tuple(path for one in found for path in one[kind]) for kind in range(len(EnvironmentChanges._fields)))
+    )
 
 
-def was_link(known: Installed, path: str) -> bool:
+def was_environment_link(known: InstalledEnvironments, path: str) -> bool:
     """Whether this environment was a link to another place."""
     return bool(known.places[path][2])
 
 
-def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) -> Alteration:
+def _inside(snapshots: Snapshots, place: str, known: InstalledEnvironments, since: float) -> EnvironmentChanges:
     """What changed in an environment that is still the same folder."""
     root, newer = snapshots.root, list(_newer(snapshots.root, place, since))
     caches = [path for path, is_cache in newer if is_cache]
     suspects = [path for path, is_cache in newer if not is_cache][:_NAMED]
     if not suspects:
-        return Alteration(caches=tuple(caches))
+        return EnvironmentChanges(caches=tuple(caches))
     listing = _listing(snapshots, known.listing)
     new, changed, gone = list[str](), list[str](), list[str]()
     for path in suspects:
@@ -189,7 +193,7 @@ def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) ->
     plain = [path for path in dict.fromkeys(changed) if path in known.copies and (root / path).is_file()]
     same = {path for path, kept in snapshots.keep_files(plain).items() if kept == known.copies[path]}
     differing = tuple(path for path in dict.fromkeys(changed) if path not in same)
-    return Alteration(tuple(dict.fromkeys(new)), differing, tuple(dict.fromkeys(gone)), tuple(caches))
+    return EnvironmentChanges(tuple(dict.fromkeys(new)), differing, tuple(dict.fromkeys(gone)), tuple(caches))
 
 
 def _newer(root: Path, place: str, since: float) -> Iterator[tuple[str, bool]]:

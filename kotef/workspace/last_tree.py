@@ -21,7 +21,7 @@ class Since(NamedTuple):
     """A command of the run was at work when it was killed: what it wrote is among them."""
 
 
-def saw(run_dir: Path, tree: str, *, wrote: Iterable[str] = (), at_work: bool = False) -> None:
+def note_last_tree(run_dir: Path, tree: str, *, wrote: Iterable[str] = (), at_work: bool = False) -> None:
     """Note that the workspace is as in `tree`, except for the files that the run `wrote`.
 
     `at_work`: a command is about to change it. Where nothing can be noted, nothing is known at a resume.
@@ -31,13 +31,13 @@ def saw(run_dir: Path, tree: str, *, wrote: Iterable[str] = (), at_work: bool = 
         (run_dir / _NAME).write_text(json.dumps(noted), encoding="utf-8")
 
 
-def forget(run_dir: Path) -> None:
+def forget_last_tree(run_dir: Path) -> None:
     """From now on the run changes the workspace without noting it."""
     with suppress(OSError):
         (run_dir / _NAME).unlink(missing_ok=True)
 
 
-def seen(run_dir: Path) -> str:
+def read_last_tree(run_dir: Path) -> str:
     """The tree the run saw last; empty where that is not on record, or it has written since."""
     try:
         noted = json.loads((run_dir / _NAME).read_bytes())
@@ -46,7 +46,7 @@ def seen(run_dir: Path) -> str:
         return ""
 
 
-def since_seen(run_dir: Path, snapshots: Snapshots) -> Since:
+def changed_since_last_tree(run_dir: Path, snapshots: Snapshots) -> Since:
     """What is not as the run saw it last; nothing where that is not on record."""
     try:
         noted = json.loads((run_dir / _NAME).read_bytes())

@@ -125,7 +125,7 @@ class LooseObjects:
                 yield prefix + name
 
     def _updated(self, tree: str, changes: Mapping[bytes, FileEntry | None]) -> str:
-        """Empty where no file is left: git keeps no empty folders."""
+        """Empty if no file is left: git keeps no empty folders."""
         entries = dict(self._tree(tree))
         here, below = _by_folder(changes)
         for name in here:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from kotef.errors import WorkspaceError
 from kotef.files import copy_in, copy_out, make_folder_within, read_within, write_within
 from kotef.git import run_git
-from kotef.workspace.snapshot_scope import REBUILT
+from kotef.workspace.snapshot_scope import REBUILT_FOLDERS
 
 MOST: Final = 50
 """Repositories that are kept; any others are only named."""
@@ -45,7 +45,7 @@ def repositories(root: Path) -> Repositories:
 
 
 def holds_work(repository: Path) -> bool:
-    """Whether deleting it would lose work; True if git cannot tell."""
+    """Whether deleting it would lose work; True if git cannot know."""
     try:
         status = run_git(["status", "--porcelain", "--untracked-files=normal"], cwd=repository)
         own = run_git(["rev-list", "-1", *_OWN_COMMITS], cwd=repository)
@@ -133,7 +133,7 @@ def _found(root: Path) -> Iterator[str]:
             continue
         if here != "." and (".git" in files or ".git" in folders):
             yield here
-        folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
+        folders[:] = [name for name in folders if name not in REBUILT_FOLDERS and name != ".git"]
         if here == ".sdd":
             folders[:] = [name for name in folders if name != "runs"]
 

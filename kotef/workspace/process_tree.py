@@ -97,7 +97,7 @@ class ProcessTree:
 
 
 def _table() -> dict[int, _Process]:
-    """All processes by number; empty where there is no /proc."""
+    """All processes by number; empty if there is no /proc."""
     try:
         names = os.listdir("/proc") if sys.platform == "linux" else []  # noqa: PTH208 - a quarter of the time
     except FileNotFoundError:

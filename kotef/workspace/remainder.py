@@ -19,7 +19,7 @@ from kotef.errors import WorkspaceError
 from kotef.files import facts_of, is_folder, write_atomic
 from kotef.workspace.activity import RunActivity
 from kotef.workspace.file_metadata import Details, details_of
-from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
+from kotef.workspace.ignored_backup import BACKUP_LIMIT, copy_ignored, drop_oldest, ignored_files
 from kotef.workspace.nested_repositories import MOST, GitFolder, refs_of
 from kotef.workspace.snapshots import Snapshots
 
@@ -43,7 +43,7 @@ class NestedRepository(BaseModel):
 
 
 class Remainder(BaseModel):
-    """What `keep` found. Stored as JSON in the state directory, next to the copies."""
+    """What `keep_remainder` found. Stored as JSON in the state directory, next to the copies."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,15 +63,15 @@ class Remainder(BaseModel):
     details: Details = Details()
 
 
-def keep(snapshots: Snapshots, tree: str, *, cap: int = KEPT_CAP) -> Remainder:
+def keep_remainder(snapshots: Snapshots, tree: str, *, cap: int = BACKUP_LIMIT) -> Remainder:
     """Keep what `tree`, just taken, does not contain; replaces what an earlier run kept for the same tree.
 
     Files are copied up to `cap` bytes in total, small ones first; never dependencies, environments or caches.
     Raises `WorkspaceError`.
     """
     since = time.time() - _LAG
-    place = copies_of(snapshots, tree)
-    earlier = recall(snapshots, tree)
+    place = remainder_folder(snapshots, tree)
+    earlier = read_remainder(snapshots, tree)
     for folder in (place, _git_folders(place)):
         shutil.rmtree(folder, ignore_errors=True)
     found, unkept = _kept_repositories(snapshots, place)
@@ -97,20 +97,20 @@ def keep(snapshots: Snapshots, tree: str, *, cap: int = KEPT_CAP) -> Remainder:
     return record
 
 
-def recall(snapshots: Snapshots, tree: str) -> Remainder | None:
+def read_remainder(snapshots: Snapshots, tree: str) -> Remainder | None:
     """What was kept for this tree; None if nothing was, or if an earlier version of kotef kept it."""
     try:
-        return Remainder.model_validate(json.loads(_record(copies_of(snapshots, tree)).read_bytes()))
+        return Remainder.model_validate(json.loads(_record(remainder_folder(snapshots, tree)).read_bytes()))
     except (OSError, ValueError):
         return None
 
 
-def note_written(snapshots: Snapshots, tree: str) -> None:
-    """Record which ignored files the checks wrote since `keep`; nothing else may have run in between."""
-    record = recall(snapshots, tree)
+def note_written_by_checks(snapshots: Snapshots, tree: str) -> None:
+    """Record which ignored files the checks wrote since `keep_remainder`; nothing else may have run in between."""
+    record = read_remainder(snapshots, tree)
     if record is None:
         return
-    place = copies_of(snapshots, tree)
+    place = remainder_folder(snapshots, tree)
     facts = {path: facts_of(snapshots.root / path) for path in (*record.copied, *record.left_out)}
     late = {path: found for path, found in facts.items() if found is not None and found.st_ctime >= record.since}
     unchanged = {
@@ -121,12 +121,12 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
         _write(place, record.model_copy(update={"written": record.written | written}))
 
 
-def came_or_changed(snapshots: Snapshots, tree: str, activity: RunActivity) -> tuple[str, ...] | None:
+def new_or_changed_files(snapshots: Snapshots, tree: str, activity: RunActivity) -> tuple[str, ...] | None:
     """Ignored files that differ from those kept with this tree, except those checks wrote; None: nothing was kept."""
-    record = recall(snapshots, tree)
+    record = read_remainder(snapshots, tree)
     if record is None:
         return None
-    root, place = snapshots.root, copies_of(snapshots, tree)
+    root, place = snapshots.root, remainder_folder(snapshots, tree)
     found = [path for path in record.copied if not os.path.lexists(root / path)]
     for path in ignored_files(root, snapshots.ignored(), most=_MOST_COMPARED):
         facts = facts_of(root / path)
@@ -138,14 +138,14 @@ def came_or_changed(snapshots: Snapshots, tree: str, activity: RunActivity) -> t
     return tuple(sorted(found))
 
 
-def copies_of(snapshots: Snapshots, tree: str) -> Path:
+def remainder_folder(snapshots: Snapshots, tree: str) -> Path:
     """The folder with the copies of files that belong to a tree."""
     return snapshots.store.parent / "kept" / tree
 
 
 def git_copies_of(snapshots: Snapshots, tree: str) -> Path:
     """The folder with the copies of the git folders of repositories inside, by their numbers."""
-    return _git_folders(copies_of(snapshots, tree))
+    return _git_folders(remainder_folder(snapshots, tree))
 
 
 def _kept_repositories(snapshots: Snapshots, place: Path) -> tuple[tuple[NestedRepository, ...], tuple[str, ...]]:
@@ -162,7 +162,7 @@ def _kept_repositories(snapshots: Snapshots, place: Path) -> tuple[tuple[NestedR
 
 
 def _kept_repository(snapshots: Snapshots, path: str, number: int, place: Path) -> NestedRepository | None:
-    """None where it leads elsewhere, cannot be read, or has too many files."""
+    """None if it leads elsewhere, cannot be read, or has too many files."""
     try:
         if not GitFolder(snapshots.root, path, _git_folders(place) / str(number)).keep():
             return None

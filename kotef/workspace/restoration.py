@@ -13,9 +13,16 @@ from kotef.files import copy_out, facts_within, move_out, os_fault, write_atomic
 from kotef.workspace.activity import RunActivity
 from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
 from kotef.workspace.file_metadata import differing, make_empty, put_back, remove_empty
-from kotef.workspace.ignored_backup import KEPT_CAP, bring_back, ignored_files
+from kotef.workspace.ignored_backup import BACKUP_LIMIT, ignored_files, restore_ignored
 from kotef.workspace.nested_repositories import GitFolder, refs_of, repositories
-from kotef.workspace.remainder import NestedRepository, Remainder, copies_of, git_copies_of, is_same, recall
+from kotef.workspace.remainder import (
+    NestedRepository,
+    Remainder,
+    git_copies_of,
+    is_same,
+    read_remainder,
+    remainder_folder,
+)
 from kotef.workspace.snapshots import Snapshots
 
 _MOST_FILES: Final = 10_000
@@ -24,14 +31,14 @@ _MOST_FILES: Final = 10_000
 _EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The id of git's empty tree."""
 
-Reason = Literal["theirs", "checks", "run", "blocked", "mode", "refs", "new"]
+RestoreReason = Literal["theirs", "checks", "run", "blocked", "mode", "refs", "new"]
 
 
 class WorkspaceDifference(NamedTuple):
     """Something that differs from the state before the run."""
 
     path: str
-    reason: Reason
+    reason: RestoreReason
     """`theirs`: changed by neither command nor check. `checks`: a file of the checks, changed by a command. `run`:
     changed by the run. `blocked`: cannot be put back. `mode`: mode or attributes. `refs`: refs of a repository inside.
     `new`: new and ignored by git."""
@@ -62,7 +69,7 @@ def restore_remainder(
     not undone, its changes are reported as differences. Changes made by neither command nor check stay, and are
     reported. Raises `WorkspaceError`.
     """
-    record = recall(snapshots, tree)
+    record = read_remainder(snapshots, tree)
     if record is None:
         return RestoreReport(unknown=(".",) if whole else ())
     return _Restore(snapshots, tree, record, activity, aside, whole=whole).all(touched)
@@ -75,9 +82,9 @@ class _Restore:
         self, snapshots: Snapshots, tree: str, record: Remainder, activity: RunActivity, aside: Path, *, whole: bool
     ) -> None:
         self._snapshots, self._root, self._record = snapshots, snapshots.root, record
-        self._place, self._git_copies = copies_of(snapshots, tree), git_copies_of(snapshots, tree)
+        self._place, self._git_copies = remainder_folder(snapshots, tree), git_copies_of(snapshots, tree)
         self._activity, self._aside, self._whole = activity, aside, whole
-        self._of_run: Reason = "blocked" if whole else "run"
+        self._of_run: RestoreReason = "blocked" if whole else "run"
         """Why something that the run changed is still so."""
         self._known = frozenset((*record.copied, *record.left_out))
         self._back: set[str] = set()
@@ -91,7 +98,7 @@ class _Restore:
                     self._repository(repository)
                 except (OSError, WorkspaceError):
                     self._differences.add(WorkspaceDifference(repository.path, "blocked", repository.tree))
-            back, gone = bring_back(self._root, self._place, self._record.copied, self._record.left_out)
+            back, gone = restore_ignored(self._root, self._place, self._record.copied, self._record.left_out)
             self._back.update(back)
             for path in self._record.copied:
                 self._ignored(path)
@@ -186,7 +193,7 @@ class _Restore:
         """Save the content that is there, then put the copy in place; False if that is not possible."""
         is_folder = stat.S_ISDIR(found.st_mode)
         is_plain = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
-        if not (is_plain or is_folder) or found.st_size > KEPT_CAP:
+        if not (is_plain or is_folder) or found.st_size > BACKUP_LIMIT:
             return False
         try:
             aside = self._aside / path
@@ -227,7 +234,7 @@ class _Restore:
         done = put_back(self._root, known, lambda path: path in written or self._author(path) is not None, state=state)
         self._put.update(path for path in done if path not in written and not self._holds_written(path, written))
         for path in differing(self._root, known, state=state):
-            reason: Reason = "mode" if path in known.modes and facts_within(self._root, path) else "blocked"
+            reason: RestoreReason = "mode" if path in known.modes and facts_within(self._root, path) else "blocked"
             mode = f"{known.modes[path]:04o}" if path in known.modes else ""
             self._differences.add(WorkspaceDifference(path, reason, mode))
 

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from kotef.files import TEMPORARY, is_below
 from kotef.git import git, run_git
 
-LARGEST: Final = 5 * 1024 * 1024
+LARGEST_FILE: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""
 
-REBUILT: Final = frozenset(
+REBUILT_FOLDERS: Final = frozenset(
     {
         "node_modules",
         "bower_components",
@@ -36,7 +36,7 @@ REBUILT: Final = frozenset(
 )
 """Directories that are dependencies, environments or caches wherever they stand, and never someone's work."""
 
-EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
+EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT_FOLDERS))
 
 
 class FileMark(NamedTuple):
@@ -69,7 +69,7 @@ class Listing:
         }
         self._top = f"{root}/"
         self._state = f"{store.parent}/".removeprefix(self._top)
-        """The folder of kotef's state, relative to the workspace; absolute where it lies elsewhere."""
+        """The folder of kotef's state, relative to the workspace; absolute where it is elsewhere."""
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
         self.marks: dict[str, FileMark] = {}
@@ -98,7 +98,7 @@ class Listing:
     def ignored(self) -> Iterable[str]:
         """Ignored files and, with a slash at the end, directories ignored as a whole; nothing that is rebuilt."""
         for path in self._ask("-o", "-i", "--directory"):
-            if not self._is_kotefs_own(path) and not REBUILT.intersection(path.split("/")):
+            if not self._is_kotefs_own(path) and not REBUILT_FOLDERS.intersection(path.split("/")):
                 yield path
 
     def unfinished(self) -> Iterable[str]:
@@ -113,8 +113,10 @@ class Listing:
         if self._in_git:
             found = run_git(command, cwd=self._root, user_config=True)
             if not found.returncode:
-                return {name for name in split(found.stdout) if is_below(name)}  # an index may hold what git never adds
-        return split(git(command, cwd=self._root, env=self._own_env, user_config=True))
+                return {
+                    name for name in split_names(found.stdout) if is_below(name)
+                }  # an index may hold what git never adds
+        return split_names(git(command, cwd=self._root, env=self._own_env, user_config=True))
 
     def _is_kotefs_own(self, path: str) -> bool:
         if path.startswith((".sdd/runs/", ".sdd/memory/")) or path == ".sdd/issues.md":
@@ -142,10 +144,10 @@ class Listing:
         if not stat.S_ISREG(found.st_mode):
             return False
         self.size += found.st_size
-        return found.st_size <= LARGEST and os.access(where, os.R_OK)
+        return found.st_size <= LARGEST_FILE and os.access(where, os.R_OK)
 
 
-def split(names: bytes) -> set[str]:
+def split_names(names: bytes) -> set[str]:
     """Paths from NUL-terminated output, undecodable bytes kept as surrogates."""
     return {os.fsdecode(name) for name in names.split(b"\0") if name}
 

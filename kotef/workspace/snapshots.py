@@ -20,7 +20,7 @@ from kotef.workspace.file_metadata import opened
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.loose_objects import UnreadableObjectError
 from kotef.workspace.nested_repositories import Repositories, repositories
-from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
+from kotef.workspace.snapshot_scope import LARGEST_FILE, FileMark, Listing, split_names
 from kotef.workspace.tree_store import TreeStore, make_store
 
 _MOST_SPECIAL: Final = 20
@@ -48,7 +48,7 @@ class Restored:
 
 
 class Snapshots(TreeStore):
-    """Trees of the workspace: taken of what stands there, and put in place again.
+    """Trees of the workspace: taken of what is there, and put in place again.
 
     The user's `.git` is only read. One writer at a time: the caller holds `workspace_lock`.
     """
@@ -145,7 +145,7 @@ class Snapshots(TreeStore):
         return held
 
     def _next_tree(self, held: frozenset[str]) -> str | None:
-        """The tree of these files, made from that of the last `take` without git; None where git is to be asked.
+        """The tree of these files, made from that of the last `take` without git; None if git is to be asked.
 
         Files are read here if they are new, if their mark changed, and if they changed in or after the second of the
         last look, whatever their marks say; git is asked if they are many, or if one cannot be read.
@@ -173,7 +173,7 @@ class Snapshots(TreeStore):
         known = self.entries(tree) if tree else {}
         changes: dict[str, FileEntry | None] = dict.fromkeys(gone)
         for path in moved:
-            entry, content = content_at(self.root, path, largest=LARGEST)
+            entry, content = content_at(self.root, path, largest=LARGEST_FILE)
             if entry is None or entry in {UNKNOWN, DIRECTORY}:  # it changed under our eyes
                 raise UnreadableObjectError(path)
             if entry != known.get(path):
@@ -183,7 +183,7 @@ class Snapshots(TreeStore):
 
     def _write_tree(self, held: frozenset[str], began: float) -> str:
         failed = self._update_index(held, began)
-        if failed:  # a file changed its kind under our eyes, or the index is damaged: once more, from nothing
+        if failed:  # a file changed its kind under our eyes, or the index is damaged: again, from nothing
             self._start_over()
             began, held = time.time(), self._look()
             failed = self._update_index(held, began)
@@ -239,7 +239,7 @@ class Snapshots(TreeStore):
         left: list[str] = []
         with opened(self.root, chosen, known):
             for path, content in self._in_order(chosen, wanted):
-                want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST)
+                want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST_FILE)
                 if now == want or (want is None and now == DIRECTORY):
                     continue
                 ours = (path in wanted or path in seen) and now == seen.get(path) and path not in keep
@@ -288,7 +288,7 @@ class Snapshots(TreeStore):
             listed = self._run("ls-files", "-z")
             if listed.returncode:
                 return git_error(listed, ["ls-files"], self.root)
-            self._indexed = frozenset(split(listed.stdout))
+            self._indexed = frozenset(split_names(listed.stdout))
         recent = self._recent(self._indexed & held, since=self._indexed_since())
         gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):
@@ -320,5 +320,5 @@ class Snapshots(TreeStore):
 
 
 def _second_of(look: float | None) -> float:
-    """The second in which a look began; 0 where there was none."""
+    """The second in which a look began; 0 if there was none."""
     return 0.0 if look is None else math.floor(look - _CLOCK_LAG)

@@ -16,7 +16,7 @@ from kotef.files import os_fault
 from kotef.git import git_error, run_git
 from kotef.workspace.file_entry import FileEntry, blob_id
 from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
-from kotef.workspace.snapshot_scope import split
+from kotef.workspace.snapshot_scope import split_names
 
 _CONFIG: Final = """\
 [core]
@@ -50,7 +50,7 @@ _TREE: Final = re.compile("[0-9a-f]{40}")
 
 
 class TreeStore:
-    """Trees and contents by their ids, outside of the workspace; git never collects any by itself."""
+    """Trees and contents by their ids, outside the workspace; git never collects any by itself."""
 
     def __init__(self, root: Path, store: Path, index: str) -> None:
         """`root` is the workspace, `index` the name of a file in the `store`."""
@@ -192,7 +192,7 @@ class TreeStore:
         trees = self._trees(old, new)
         with suppress(UnreadableObjectError):
             return self._loose.changed(old, new)
-        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
+        return tuple(sorted(split_names(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
 
     def _read_entries(self, tree: str) -> Mapping[str, FileEntry]:
         known = self._trees(tree)

@@ -13,11 +13,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.files import facts_of, touch_within
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshot_scope import LARGEST, REBUILT
+from kotef.workspace.installed_environments import InstalledEnvironments
+from kotef.workspace.snapshot_scope import LARGEST_FILE, REBUILT_FOLDERS
 from kotef.workspace.snapshots import Snapshots
 
-CODE: Final = (".py", ".pyc", ".so", ".pyd")
+IMPORTED_SUFFIXES: Final = (".py", ".pyc", ".so", ".pyd")
 """What Python imports. What other languages import from ignored files (`dist/`) is built by their checks."""
 
 _RECORDS: Final = ".sdd/runs"
@@ -35,7 +35,7 @@ Judges = Callable[[str], bool]
 """Whether a path of the workspace belongs to what judges."""
 
 
-class Unheld(BaseModel):
+class UntrackedFiles(BaseModel):
     """What no snapshot held when the baseline was judged. Kept in the store, its id with the verification."""
 
     model_config = ConfigDict(frozen=True)
@@ -47,7 +47,7 @@ class Unheld(BaseModel):
     judging: frozenset[str]
     """Those of `files` that judge."""
     outside: dict[str, str]
-    """What judges and lies behind a link that leads out of the workspace: path → blob id."""
+    """What judges and is behind a link that leads out of the workspace: path → blob id."""
     installed: frozenset[str]
     """Environments, dependencies and caches, which are believed as the interpreter is, and not read."""
     repositories: frozenset[str]
@@ -56,7 +56,7 @@ class Unheld(BaseModel):
     """What the checks read where it is there, as names or globs."""
     complete: bool = True
     """Whether `files` is all there was."""
-    environments: Installed = Installed()
+    environments: InstalledEnvironments = InstalledEnvironments()
     """The environments among `installed`, and their state."""
 
 
@@ -75,16 +75,16 @@ class UntrackedChanges(BaseModel):
     """What judges, from outside the workspace, and was changed."""
 
 
-def remember(
+def remember_untracked(
     snapshots: Snapshots,
     tree: str,
     *,
     judges: Judges,
     linked: Collection[str] = (),
     awaited: Collection[str] = (),
-    environments: Installed | None = None,
+    environments: InstalledEnvironments | None = None,
 ) -> str:
-    """Keep what no snapshot holds, as it is now; returns the id under which `recall` finds it.
+    """Keep what no snapshot holds, as it is now; returns the id under which `read_untracked` finds it.
 
     `linked` are paths of links behind which tests lie.
     """
@@ -92,12 +92,14 @@ def remember(
     root, held = snapshots.root, snapshots.paths(tree)
     installed, repositories = _landmarks(root, held)
     found = (path for path, is_link in _files(snapshots, held, installed) if not is_link)
-    paths = [path for path in found if f"/{_CACHE}/" not in f"/{path}" and (path.endswith(CODE) or judges(path))]
+    paths = [
+        path for path in found if f"/{_CACHE}/" not in f"/{path}" and (path.endswith(IMPORTED_SUFFIXES) or judges(path))
+    ]
     judging = frozenset(filter(judges, paths))
     known = paths if len(paths) <= _MOST else sorted(judging)[:_MOST]
     plain = [path for path in known if _is_plain(root / path)]
     outside = [path for link in linked for path in _behind(root, link)]
-    record = Unheld(
+    record = UntrackedFiles(
         since=since,
         files=dict.fromkeys(known, "") | snapshots.keep_files(plain),
         judging=judging,
@@ -106,7 +108,7 @@ def remember(
         repositories=repositories,
         awaited=frozenset(awaited),
         complete=len(paths) <= _MOST,
-        environments=environments or Installed(),
+        environments=environments or InstalledEnvironments(),
     )
     return snapshots.keep(
         json.dumps(record.model_dump(), default=list).encode()
@@ -124,23 +126,23 @@ def change_time(root: Path) -> float:
     return time.clock_gettime(_COARSE) if sys.platform == "linux" else time.time() - _LAG
 
 
-def recall(snapshots: Snapshots, name: str) -> Unheld | None:
-    """What `remember` kept; None when the store has lost it."""
+def read_untracked(snapshots: Snapshots, name: str) -> UntrackedFiles | None:
+    """What `remember_untracked` kept; None when the store has lost it."""
     content = snapshots.blob(name) if name else None
     try:
-        return Unheld.model_validate(json.loads(content)) if content is not None else None
+        return UntrackedFiles.model_validate(json.loads(content)) if content is not None else None
     except ValueError:
         return None
 
 
-def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> UntrackedChanges:
+def scan_untracked(snapshots: Snapshots, tree: str, known: UntrackedFiles, *, judges: Judges) -> UntrackedChanges:
     """What came, changed or went since; a file with an older change time is as it was and is not read."""
     root = snapshots.root
     compiled: list[str] = []
     fresh: list[str] = []
     seen: set[str] = set()
     for path, is_link in _files(snapshots, snapshots.paths(tree), known.installed):
-        is_code = path.endswith(CODE)
+        is_code = path.endswith(IMPORTED_SUFFIXES)
         if path in known.judging:
             seen.add(path)
         elif not is_code and not is_link and not judges(path):
@@ -199,7 +201,7 @@ def _landmarks(root: Path, held: Collection[str]) -> tuple[frozenset[str], froze
         here = _relative(Path(directory), root)
         if here and ".git" in (*names, *files):
             repositories.add(here)
-        is_known = Path(directory).name in REBUILT - {_CACHE} or "pyvenv.cfg" in files
+        is_known = Path(directory).name in REBUILT_FOLDERS - {_CACHE} or "pyvenv.cfg" in files
         if here and is_known and not any(path.startswith(f"{here}/") for path in held):
             installed.add(here)
             names.clear()
@@ -218,7 +220,7 @@ def _behind(root: Path, link: str) -> Iterator[str]:
     """Files behind a link that leads out of the workspace, by their paths through it."""
     if not Path(os.path.realpath(root / link)).is_relative_to(root):
         for directory, names, files in os.walk(root / link):
-            names[:] = [name for name in names if name not in REBUILT]
+            names[:] = [name for name in names if name not in REBUILT_FOLDERS]
             paths = [Path(directory, name) for name in files]
             yield from (_relative(path, root) for path in paths[:_MOST] if _is_plain(path))
 
@@ -226,14 +228,14 @@ def _behind(root: Path, link: str) -> Iterator[str]:
 def _leads_to_code(path: Path) -> bool:
     """Whether a link leads to something that Python would import."""
     if not path.is_symlink() or not path.is_dir():
-        return path.is_symlink() and path.suffix in CODE
+        return path.is_symlink() and path.suffix in IMPORTED_SUFFIXES
     try:
-        return any(inside.name.endswith(CODE) for inside in path.iterdir())
+        return any(inside.name.endswith(IMPORTED_SUFFIXES) for inside in path.iterdir())
     except OSError:
         return False
 
 
 def _is_plain(path: Path) -> bool:
     found = facts_of(path)
-    readable = found is not None and stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
+    readable = found is not None and stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_FILE
     return readable and os.access(path, os.R_OK) and "\n" not in str(path)

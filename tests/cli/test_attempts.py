@@ -16,7 +16,7 @@ from support.terminal import at_a_terminal
 
 from kotef.cli.main import main
 from kotef.files import state_dir
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 GOAL = "make add add"
 CRLF = b"one\r\ntwo\r\n"

@@ -257,7 +257,7 @@ def test_a_flaky_failure_is_red_and_called_so(plain_project: Path, monkeypatch: 
 
 
 def test_it_waits_for_nobody_and_works_beside_no_run(repository: Path) -> None:
-    from kotef.workspace.lock import workspace_lock
+    from kotef.workspace import workspace_lock
 
     holding, done = threading.Event(), threading.Event()
 

@@ -8,9 +8,7 @@ import pytest
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git, kotef
 from support.openai_server import OpenAIServer
 
-from kotef.workspace.file_swap_journal import MARK, stand_in
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import SWAP_MARK, Snapshots, begin_file_swap, workspace_lock
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
     for name in ("result.json", "report.md", "left.json", "visit-1.json"):
         (ran.run_dir / name).unlink()
     snapshots = Snapshots.open(root)
-    stand_in(ran.run_dir, snapshots, tree=snapshots.take(), other=before, paths=["calc.py"], texts={}, unheld={})
+    begin_file_swap(ran.run_dir, snapshots, tree=snapshots.take(), other=before, paths=["calc.py"], texts={}, unheld={})
     assert (root / "calc.py").read_text() == BUG
     return ran
 
@@ -53,7 +51,7 @@ def test_every_command_puts_the_real_files_back_first_and_says_so(killed: Ran, n
     was = killed.run_dir
     done = kotef(killed.root, *COMMANDS[name])
 
-    assert not (was / MARK).exists()
+    assert not (was / SWAP_MARK).exists()
     assert f"run {was.name} was killed during a second judgement; 1 file put back" in done.stdout + done.stderr
     assert (killed.root / "calc.py").read_text() == (BUG if name == "undo" else FIXED)
 
@@ -86,13 +84,13 @@ def test_a_run_at_work_is_not_disturbed(killed: Ran) -> None:
 
     assert done.code == 2
     assert "is working here" in done.stderr
-    assert (killed.run_dir / MARK).exists()
+    assert (killed.run_dir / SWAP_MARK).exists()
 
 
 @pytest.mark.examples(1)
 @pytest.mark.parametrize("spoil", [lambda mark: mark.write_text("{"), lambda mark: mark.write_text("[]")])
 def test_a_mark_that_cannot_be_read_stops_the_command_with_a_way_out(killed: Ran, spoil: Callable[[Path], int]) -> None:
-    spoil(killed.run_dir / MARK)
+    spoil(killed.run_dir / SWAP_MARK)
 
     done = kotef(killed.root, "check", "--check", CHECK)
 

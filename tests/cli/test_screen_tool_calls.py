@@ -6,6 +6,7 @@ import pyte
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from support.run_events import recorded
 
 from kotef.cli.screen.live import Screen
 from kotef.cli.screen.tool_calls import FinishedCall, call_lines
@@ -48,7 +49,7 @@ def test_the_lines_count_exactly_the_calls_that_were_made(tools: list[str], ok: 
     screen.screen.print = lambda text, **_: lines.append(str(text))  # type: ignore[method-assign]
     with screen.watching():
         for at, tool in enumerate(tools):
-            screen({"event": "tool_finished", "visit": 1, "tool": tool, "arguments": str(at), "ok": ok, "note": ""})
+            screen(recorded("tool_finished", visit=1, tool=tool, arguments=str(at), ok=ok))
     heads = [line for line in lines if line.startswith("  ↳ ")]
     words = [line.removesuffix(" ✓").split() for line in heads]
     counts = [int(found[2]) if found[3:4] and found[3].startswith(("times", "more")) else 1 for found in words]
@@ -60,9 +61,9 @@ def test_piped_the_first_two_are_told_at_once() -> None:
     screen = Screen(max_attempts=3)
     screen.screen.print = lambda text, **_: lines.append(str(text))  # type: ignore[method-assign]
     for at in range(3):
-        screen({"event": "tool_finished", "visit": 1, "tool": "grep", "arguments": str(at), "ok": True, "note": ""})
+        screen(recorded("tool_finished", visit=1, tool="grep", arguments=str(at), ok=True))
     assert lines == ["  ↳ grep 0 ✓", "  ↳ grep 1 ✓"]
-    screen({"event": "nudge", "visit": 1, "what": "go on"})
+    screen(recorded("nudge", visit=1, what="go on"))
     assert lines[2:] == ["  ↳ grep 2 ✓", "  nudge: go on"]
 
 
@@ -71,9 +72,9 @@ def test_what_is_told_is_no_longer_below_as_held_back() -> None:
     stream, seen = pyte.Stream(shown := pyte.Screen(80, 20)), io.StringIO()
     screen = Screen(max_attempts=3, screen=Console(file=seen, force_terminal=True, width=80, height=20))
     with screen.watching():
-        screen({"event": "tool_finished", "visit": 1, "tool": "grep", "arguments": "add", "ok": True, "note": ""})
+        screen(recorded("tool_finished", visit=1, tool="grep", arguments="add", ok=True))
         assert screen._live is not None
         screen._live.refresh()
-        screen({"event": "nudge", "visit": 1, "what": "go on"})
+        screen(recorded("nudge", visit=1, what="go on"))
         stream.feed(seen.getvalue())
         assert [line for line in shown.display if "grep" in line] == [f"{'  ↳ grep add ✓':80}"]

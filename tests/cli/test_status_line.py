@@ -3,17 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from support.run_events import recorded
 
 from kotef.cli.screen import Screen
 from kotef.cli.screen.status import status_line
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 
 
 def test_tokens_are_told_only_where_a_model_used_some() -> None:
     screen = Screen(max_attempts=3)
-    screen({"event": "check_started", "visit": 0, "check": "pytest", "command": "pytest -q"})
+    screen(recorded("check_started", check="pytest", command="pytest -q"))
     assert "token" not in str(screen._status())
-    screen({"event": "model_answer", "tokens_in": 1000, "tokens_out": 200})
+    screen(recorded("model_answer", tokens_in=1000, tokens_out=200))
     assert " · 1,200 tokens · " in str(screen._status())
 
 
@@ -27,7 +28,7 @@ def line(width: int, **facts: object) -> str:
         "cost": 0.5,
         "worked": 65.0,
     }
-    doing = replace(Doing(), **(known | facts))
+    doing = replace(RunProgress(), **(known | facts))
     return status_line(doing, max_attempts=3, max_time=3600.0, now=0.0, width=width)
 
 

@@ -66,7 +66,7 @@ def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, m
     monkeypatch.setenv("KOTEF_TOOLS", "core")
     assert "at KOTEF_TOOLS=core; it is skipped" in told(*words, "--json")[1]
     monkeypatch.setenv("KOTEF_TOOLS", "most")
-    assert told(*words)[1].startswith("kotef: warning: KOTEF_TOOLS=most: there is no such tier")
+    assert told(*words)[1].startswith("kotef: warning: KOTEF_TOOLS=most: no such tier")
     monkeypatch.delenv("KOTEF_TOOLS")
     assert told(*words)[1] == ""
 

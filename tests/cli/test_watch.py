@@ -13,11 +13,12 @@ import pytest
 from support.loop import BUG, CHECK, TEST, Agent, Ran, calls, git, kotef
 from support.openai_server import OpenAIServer, call, slow, text
 
+from kotef.events import NoticeEvent
 from kotef.runs import store
 from kotef.runs.event_tail import Following
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 from kotef.runs.store import RunDir, runs_dir
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_a_run_that_was_killed_is_an_error_with_the_way_on(project: Path) -> Non
     write(project, STARTED, {"event": "tool_started", **TOOL})
     watched = kotef(project, "watch")
     assert watched.code == 137
-    assert f"run {RUN} was killed; `kotef resume {RUN}` goes on with it" in watched.stdout
+    assert f"run {RUN} was killed; `kotef resume {RUN}` continues it" in watched.stdout
     as_json = kotef(project, "watch", RUN, "--json")
     assert (as_json.code, states(as_json)) == (137, ["verifying", "tool_running", "error"])
 
@@ -138,7 +139,7 @@ def test_a_line_that_is_not_whole_yet_waits_for_its_end(log: Following) -> None:
         assert list(log.new()) == []
         with log.run.events.open("ab") as file:
             file.write(whole[cut:])
-        assert [event["text"] for event in log.new()] == ["é and more"]
+        assert [one.event.text for one in log.new() if isinstance(one.event, NoticeEvent)] == ["é and more"]
 
 
 def test_what_an_older_kotef_did_not_tell_of_an_answer_or_a_tool_is_no_reason_to_pass_over_it(project: Path) -> None:
@@ -154,7 +155,7 @@ def test_what_an_older_kotef_did_not_tell_of_an_answer_or_a_tool_is_no_reason_to
     shown = kotef(project, "watch").stdout
     assert "view_file a.py ✓" in shown
     (log,) = (Following(project, run) for run in store.every(project))
-    doing = reduce(Doing.after, log.new(), Doing())
+    doing = reduce(RunProgress.after, log.new(), RunProgress())
     assert (doing.tokens, doing.tools) == (77, ())
 
 
@@ -172,7 +173,7 @@ def test_what_an_older_kotef_did_not_tell_of_an_answer_or_a_tool_is_no_reason_to
 def test_a_line_that_is_none_of_ours_costs_itself_alone(log: Following, line: bytes) -> None:
     good = json.dumps({"n": 2, "t": 1.0, "event": "notice", "text": "good"}).encode()
     log.run.events.write_bytes(line + b"\n" + good + b"\n")
-    assert [event["text"] for event in log.new()] == ["good"]
+    assert [one.event.text for one in log.new() if isinstance(one.event, NoticeEvent)] == ["good"]
 
 
 def test_a_run_is_followed_from_another_process_while_it_works(project: Path) -> None:

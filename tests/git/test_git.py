@@ -8,7 +8,7 @@ import pytest
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.git.commands import git, inspect
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 UserGit = Callable[..., str]
 

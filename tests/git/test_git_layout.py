@@ -11,7 +11,7 @@ import pytest
 from kotef.errors import WorkspaceError
 from kotef.git.commands import git, inspect, run_git
 from kotef.tools import overview
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 UserGit = Callable[..., str]
 

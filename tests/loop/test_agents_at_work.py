@@ -187,7 +187,7 @@ def test_a_coder_in_a_role_that_edits_nothing_declines(project: Path, run, name:
     assert (ran.code, agent.seen) == (3, []), "no model is asked, not for a plan either"
     told, at_work = ran.stdout.split("baseline: ", 1)
     assert "note: the model coder cannot work: none of its tools edits a file (" in told
-    assert f"), in the role {name}; it is not asked (--agent chooses" in told
+    assert f"), in the role {name}; it is skipped (--agent chooses" in told
     assert f"), in the role {name}\n" in at_work
 
 

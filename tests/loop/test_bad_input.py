@@ -424,7 +424,7 @@ def test_a_second_run_in_one_workspace_is_refused_with_pid_and_run(project: Path
 import sys, time
 from pathlib import Path
 from kotef.sandbox import process
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 with workspace_lock(Path({str(project)!r}), "20260101-000000-abcd"):
     print("held", flush=True)
     time.sleep(60)

@@ -262,7 +262,7 @@ def test_hooks_are_run_only_when_asked_for(project: Path, run: Run, tmp_path: Pa
     ("text", "said"),
     [
         ("echo no todo left >&2; exit 1", "the hook pre-commit refused it: no todo left"),
-        ("echo x > added; git add added", "the pre-commit hook changed what is to be committed"),
+        ("echo x > added; git add added", "the pre-commit hook changed what would be committed"),
     ],
 )
 def test_a_hook_that_fails_or_changes_the_commit_ends_it(project: Path, run: Run, text: str, said: str) -> None:

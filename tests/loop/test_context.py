@@ -124,7 +124,7 @@ def test_a_summary_stands_for_the_steps_and_the_next_one_supersedes_it(files: Pa
     for request in coder.summaries:
         assert request.body["tools"] == coder.asked[0].body["tools"]
         assert request.messages[-1]["role"] == "user"
-        assert "tracked apart" in request.messages[-1]["content"]
+        assert "tracked separately" in request.messages[-1]["content"]
     assert "is replaced too" not in coder.summaries[0].text
     assert "is replaced too" in coder.summaries[1].text
     must_be_well_formed([*coder.asked, *coder.summaries])

@@ -251,7 +251,7 @@ def test_each_line_of_a_ticket_is_traced_to_what_proves_it(project: Path, run) -
     ]
     assert [test.rpartition("::")[2] for test in ran.result["definitionOfDone"][1]["tests"]] == ["test_add"]
     ticket = (tickets / "07-add.md").read_text()
-    assert "ticket 07 stays open, for 2 of 6 lines of its Definition of Done are not proved: line 12" in ran.stdout
+    assert "ticket 07 stays open, because 2 of 6 lines of its Definition of Done are not proved: line 12" in ran.stdout
     assert [line[:5] for line in ticket.splitlines() if line.startswith("- [")] == ["- [x]"] * 3 + ["- [ ]"] * 2 + [
         "- [x]"
     ]

@@ -211,7 +211,7 @@ def test_it_is_not_started_when_the_time_left_is_too_short(project: Path, tmp_pa
 def test_its_time_ends_before_that_of_the_judging(project: Path, monkeypatch, tmp_path: Path) -> None:
     """Here but for one second all that is left is the judging's, however slow this machine is."""
     monkeypatch.setattr("kotef.coders.command.coder.LEAST", 0.5)
-    monkeypatch.setattr("kotef.runs.executor.Workshop.reserve", lambda shop: shop.clock.left() - 1)
+    monkeypatch.setattr("kotef.runs.executor.RecordedExecutor.reserve", lambda shop: shop.clock.left() - 1)
     code = "import time\nPath('left.txt').touch()\nwhile True:\n    print('thinking', flush=True); time.sleep(0.1)\n"
     ran = run(project, agent(tmp_path, code), "--max-time", "600")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")

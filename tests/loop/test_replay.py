@@ -16,7 +16,7 @@ from support.openai_server import call as call_of
 
 from kotef.replay import Recorder
 from kotef.replay.record_types import Declined, asked_of, read_record
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 
 @pytest.fixture

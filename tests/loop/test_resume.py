@@ -187,5 +187,5 @@ def test_a_torn_last_event_is_tolerated(project: Path) -> None:
     log.write_text(log.read_text() + '{"n": 999, "event": "verif')
     from kotef.runs.events import read_events
 
-    assert [line["event"] for line in read_events(log)][-1] == "run_finished"
+    assert [line.event.event_name for line in read_events(log)][-1] == "run_finished"
     assert json.loads(kotef(project, "runs", "--json").stdout)[0]["outcome"] == "verified"

@@ -313,7 +313,7 @@ def test_a_tier_narrows_and_an_unknown_one_warns(
     tools = agent.requests("coder")[0].tools
     assert ("manage_memory" in tools) == (asked != "standard")
     said = [event["text"] for event in ran.events if event["event"] == "notice"]
-    assert sum("there is no such tier" in words for words in said) == warned
+    assert sum("no such tier" in words for words in said) == warned
 
 
 def test_the_commands_list_tools_and_skills(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

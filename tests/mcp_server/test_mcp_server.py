@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from support.loop import CHECK, DONE, FIX, Agent, kotef
 from support.openai_server import OpenAIServer, slow
+from support.run_events import recorded
 
 from kotef.cli.mcp_server import lines_of
 from kotef.errors import KotefError
 from kotef.mcp_server.server import Workspace
-from kotef.workspace.lock import holder_of
+from kotef.workspace import holder_of
 
 
 def _until(true, seconds: float = 150.0):
@@ -156,8 +157,8 @@ def test_a_call_that_is_held_to_be_folded_is_told_at_once(monkeypatch: pytest.Mo
     """Who polls would take the silence for a run that hangs; and colours are for nobody here."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("CI", raising=False)
-    call = {"event": "tool_finished", "t": 1.0, "tool": "read_file", "arguments": "a.py", "ok": True, "note": ""}
-    lines = lines_of([{**call, "n": number} for number in range(6)], 3)
+    call = recorded("tool_finished", 1.0, tool="read_file", arguments="a.py", ok=True)
+    lines = lines_of([call] * 6, 3)
     assert lines == [*["  ↳ read_file a.py ✓"] * 2, "  ↳ read_file 4 more: a.py ✓"]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from support.contexts import run_context
 
 from kotef.checks.types import CommandResult
-from kotef.context.prompts import Prompts
 from kotef.middleware.conversation import FAILED, MISTAKE, AnsweredCalls
 from kotef.middleware.effect_log import Effects
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
@@ -60,7 +60,7 @@ def test_a_replayed_effect_has_the_marks_of_the_first_time(tmp_path: Path, marks
 
     def answer(handler: Any) -> ToolMessage:
         effects = Effects(tmp_path / "effects.jsonl")
-        setting = VisitContext(1, tmp_path, tmp_path, Limits(), lambda *_, **__: None, Prompts(), effects, ())
+        setting = VisitContext(run_context(tmp_path), 1, Limits(), effects, ())
         call = {"name": "run_command", "args": {"command": "x"}, "id": "1", "type": "tool_call"}
         request = ToolCallRequest(tool_call=call, tool=None, state={}, runtime=None)  # type: ignore[arg-type]
         found = asyncio.run(EffectsOnce(setting).awrap_tool_call(request, handler))

@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import ToolMessage
+from support.contexts import run_context
 
-from kotef.context.prompts import Prompts
 from kotef.middleware.effect_log import Effects
 from kotef.middleware.idempotency import IN_DOUBT, EffectsOnce
 from kotef.middleware.visit_context import VisitContext
@@ -25,12 +25,9 @@ def call(root: Path, name: str, *, killed: bool = False) -> tuple[str, int, list
         return ToolMessage("sent", tool_call_id="c1", name=name)
 
     setting = VisitContext(
-        visit=1,
-        root=root,
-        run_dir=root,
+        context=run_context(root, emit=lambda event, /, **_: events.append(event)),
+        number=1,
         limits=Limits(),
-        emit=lambda event, /, **_: events.append(event),
-        prompts=Prompts(None),
         effects=Effects(root / "effects.jsonl"),
         tools=(name,),
         effectful=frozenset({"mail__send"}),

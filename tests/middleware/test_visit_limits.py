@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
+from support.contexts import run_context
 
-from kotef.context.prompts import Prompts
 from kotef.deps import Clock
 from kotef.errors import ModelError
 from kotef.middleware.effect_log import Effects
@@ -48,9 +48,8 @@ def visit(
     def emit(event: str, /, **facts: Any) -> None:
         said.append((event, facts))
 
-    setting = VisitContext(
-        1, tmp_path, tmp_path, limits, emit, Prompts(), Effects(tmp_path / "effects.jsonl"), ("note",)
-    )
+    context = run_context(tmp_path, emit=emit)
+    setting = VisitContext(context, 1, limits, Effects(tmp_path / "effects.jsonl"), ("note",))
     bounds = Bounds(VisitBudget(limits, Usage(), price, Clock(60.0), 0.0), setting)
     model = ScriptedChatModel(replies=list(replies))
     agent = create_agent(model, TOOLS, system_prompt="You note.", middleware=[bounds, Tail(bounds.note)])

@@ -19,8 +19,7 @@ from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import Edits, Task
-from kotef.workspace.file_swap_journal import HIDDEN, MARK, end, unfinished
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import HIDDEN_FILES, SWAP_MARK, Snapshots, end_file_swap, unfinished_file_swaps
 
 PYPROJECT = '[project]\nname = "n"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 
@@ -159,7 +158,7 @@ def test_a_hidden_configuration_is_moved_out_and_kept(workspace: Workspace) -> N
 
     assert [line.partition(" ")[0] for line in workspace.look().restored.put_back] == ["conftest.py"]
     assert not (workspace.root / "conftest.py").exists()
-    assert (workspace.deps.run_dir / HIDDEN / "conftest.py").read_text() == "x = 1\n"
+    assert (workspace.deps.run_dir / HIDDEN_FILES / "conftest.py").read_text() == "x = 1\n"
     assert (workspace.root / "n.egg-info/entry_points.txt").exists()
 
 
@@ -190,7 +189,7 @@ def test_what_stands_in_is_gone_after_the_block_and_nothing_is_lost(workspace: W
         assert (workspace.root / "a.py").read_text() == "x = 2\n"
 
     assert workspace.snapshots.take() == tree
-    assert not (workspace.deps.run_dir / MARK).exists()
+    assert not (workspace.deps.run_dir / SWAP_MARK).exists()
 
 
 def test_a_kill_in_the_block_is_put_right_later(workspace: Workspace) -> None:
@@ -220,11 +219,11 @@ def test_what_a_person_writes_after_a_kill_in_the_block_is_theirs(workspace: Wor
         texts={"pyproject.toml": b"y = 1\n", "tests/test_a.py": b"pass\n"},
     )
     block.__enter__()
-    assert unfinished(runs_dir(workspace.root)) == []
+    assert unfinished_file_swaps(runs_dir(workspace.root)) == []
     (workspace.root / "conftest.py").write_text("a person's\n")
     (workspace.root / "a.py").write_text("x = 3\n")
     (workspace.root / "pyproject.toml").write_text("z = 1\n")
-    ended = end(workspace.deps.run_dir, Snapshots.open(workspace.root), killed=True)
+    ended = end_file_swap(workspace.deps.run_dir, Snapshots.open(workspace.root), killed=True)
 
     assert ended is not None
     assert ended.left == ("a.py", "conftest.py", "pyproject.toml")
@@ -253,9 +252,9 @@ def test_a_killed_second_look_is_found_from_the_workspace(workspace: Workspace) 
     block = standing_in(workspace.deps, tree=tree, other=workspace.before, paths=["conftest.py"])
     block.__enter__()
 
-    assert list(unfinished(runs_dir(workspace.root))) == [run]
-    end(run, Snapshots.open(workspace.root), killed=True)
-    assert list(unfinished(runs_dir(workspace.root))) == []
+    assert list(unfinished_file_swaps(runs_dir(workspace.root))) == [run]
+    end_file_swap(run, Snapshots.open(workspace.root), killed=True)
+    assert list(unfinished_file_swaps(runs_dir(workspace.root))) == []
     assert (workspace.root / "conftest.py").read_text() == "mine\n"
 
 
@@ -284,7 +283,7 @@ def test_what_judges_and_no_snapshot_holds_is_put_back(workspace: Workspace) -> 
 
     assert seen.restored.put_back == ("check.sh (in no snapshot)", "tests/hidden/test_b.py (in no snapshot)")
     assert (test.read_text(), script.read_text()) == ("old\n", "old\n")
-    assert (workspace.deps.run_dir / HIDDEN / "check.sh").read_text() == "new\n"
+    assert (workspace.deps.run_dir / HIDDEN_FILES / "check.sh").read_text() == "new\n"
     assert workspace.look(allow=("check.sh",)).restored.put_back == ()
     assert (workspace.root / "tests/hidden/seen.txt").read_text() == "what a test wrote\n"
 

@@ -306,7 +306,7 @@ def test_what_no_model_answered_is_no_figure_of_zero(tmp_path: Path) -> None:
 def test_the_same_drift_is_told_once_with_how_often(tmp_path: Path) -> None:
     models = Seen(as_html(made_run(tmp_path))).text.partition("Prefix drift")[2]
     assert "drift ×3 what stands before" in models
-    assert models.count("what stands before the conversation") == 1
+    assert models.count("request prefix") == 1
 
 
 def test_what_is_new_is_in_the_page_once_the_pause_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

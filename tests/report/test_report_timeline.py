@@ -1,14 +1,20 @@
 """What the events of a run tell of its visits."""
 
+from inspect import get_annotations
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+from support.run_events import event, events, recorded
+
+from kotef.events import KINDS, RecordedEvent, RunEvent
 from kotef.report.guards import _GUARDS, GuardReport, guard_of
 from kotef.report.timeline import record_of
-from kotef.runs.events import FIELDS
+from kotef.runs.run_history import RunHistory
 
 
-def lines(*told: tuple[float, str, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"n": number, "t": at, "event": event, **facts} for number, (at, event, facts) in enumerate(told, 1)]
+def lines(*told: tuple[float, str, dict[str, Any]]) -> RunHistory:
+    return RunHistory.of(recorded(name, at, **facts) for at, name, facts in told)
 
 
 VERDICT = {"passed": False, "detail": "red", "summary": "red", "fixed": [], "broken": [], "put_back": [], "left": []}
@@ -21,7 +27,7 @@ def test_time_is_told_by_phase_and_a_pause_before_a_resume_is_no_work() -> None:
             (4, "verified", {"visit": 0, **VERDICT}),
             (5, "planned", {"visit": 1, "source": "model", "hypothesis": "why", "steps": ["do"]}),
             (6, "coder_started", {"visit": 1, "coder": "model"}),
-            (1006, "run_resumed", {}),
+            (1006, "run_resumed", {"run": "r1", "outcome": None, "sandbox": "off", "network": False}),
             (
                 1009,
                 "coder_finished",
@@ -81,16 +87,22 @@ def test_a_refused_review_is_no_pass() -> None:
     assert (visit.passed, visit.verdict) == (False, "review refused: half of it")
 
 
-def test_every_guard_is_an_event_and_one_of_another_version_is_passed_over() -> None:
-    assert set(_GUARDS) <= set(FIELDS)
-    assert guard_of({"event": "repeat"}) is None
-    assert guard_of({"event": "tool_started"}) is None
+def test_what_is_no_guard_has_no_sentence_of_one() -> None:
+    assert set(_GUARDS) <= set(KINDS.values())
+    assert guard_of(event("tool_started")) is None
 
 
 def test_every_guard_has_a_sentence_from_the_fields_of_its_event() -> None:
-    samples: dict[type, Any] = {str: "x", int: 1, float: 1.0, bool: True}
-    for event in _GUARDS:
-        facts = {name: samples.get(kind, ["x"]) for name, kind in FIELDS[event].items()}
-        guard = guard_of({"event": event, **facts})
-        assert guard is not None, event
-        assert guard.text, event
+    samples: dict[type, Any] = {str: "x", int: 1, float: 1.0, bool: True, tuple[str, ...]: ["x"]}
+    for kind in _GUARDS:
+        declared = get_annotations(kind)
+        facts = {name: samples[declared[name]] for name in kind.field_names if declared[name] in samples}
+        guard = guard_of(event(kind.event_name, **facts))
+        assert guard is not None, kind
+        assert guard.text, kind
+
+
+@given(st.lists(events(), max_size=8))
+def test_whatever_happened_there_is_a_timeline_of_it(found: list[RunEvent]) -> None:
+    history = RunHistory.of(RecordedEvent(number, float(number), one) for number, one in enumerate(found, 1))
+    assert record_of(history).seconds <= len(found)

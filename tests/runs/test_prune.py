@@ -12,7 +12,7 @@ from support.openai_server import OpenAIServer
 
 from kotef.cli.main import main
 from kotef.tools.stash import Stash
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 BUG = "def add(a, b):\n    return a - b\n"
 TEST = "import unittest\nfrom calc import add\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        "

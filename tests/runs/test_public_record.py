@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.run_dirs import RUN, made_run
+from support.run_events import recorded
 
 from kotef.cli.main import main
 from kotef.errors import SpecError
@@ -17,7 +18,7 @@ from kotef.runs import store
 from kotef.runs.public_record import RecordWriter, copy_record, foreign_records
 from kotef.runs.store import RunDir
 
-EVENT = {"event": "run_finished"}
+EVENT = recorded("run_finished")
 
 
 def recorded(root: Path) -> RunDir:

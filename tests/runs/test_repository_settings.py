@@ -10,7 +10,7 @@ from kotef.errors import SpecError
 from kotef.runs.base_branch import settings_place
 from kotef.runs.config import SandboxSettings, UserConfig
 from kotef.runs.repository import Settings, repository_of
-from kotef.runs.sandbox_setup import asked_of
+from kotef.runs.run_settings import run_settings
 
 ALL = """
 checks = ["pytest -q"]
@@ -122,13 +122,13 @@ def test_the_command_line_comes_before_the_repository_and_that_before_the_users_
     config = UserConfig(sandbox=SandboxSettings(level="landlock", network=True, read=("/a",)))
     settings = Settings(level="bwrap", network=False, reads=("/b",))
 
-    assert asked_of(None, network=False, reads=("/c",), config=config, settings=settings) == (
+    assert run_settings({"reads": ("/c",)}, config, settings, env={}).sandbox == (
         "bwrap",
         False,
         ("/c", "/a", "/b"),
     )
-    assert asked_of("off", network=True, reads=(), config=config, settings=settings)[:2] == ("off", True)
-    assert asked_of(None, network=False, reads=(), config=config, settings=Settings())[:2] == ("landlock", True)
+    assert run_settings({"sandbox": "off", "network": True}, config, settings, env={}).sandbox[:2] == ("off", True)
+    assert run_settings({}, config, Settings(), env={}).sandbox[:2] == ("landlock", True)
 
 
 def git(root: Path, *words: str) -> None:

@@ -5,9 +5,11 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.run_events import events, recorded
 
-from kotef.runs.events import FIELDS
-from kotef.runs.progress import Doing, State, doing_after
+from kotef.events import RecordedEvent
+from kotef.runs.progress import RunProgress, State
+from kotef.runs.run_history import RunHistory
 
 CALL = {"visit": 1, "tool": "view_file", "arguments": "a.py"}
 QUESTION = {"visit": 1, "question": "may it?"}
@@ -23,9 +25,10 @@ STARTED = {
 }
 
 
-def happened(*events: tuple[str, dict[str, Any]]) -> Doing:
+def happened(*events: tuple[str, dict[str, Any]]) -> RunProgress:
     """One event a second."""
-    return doing_after({"event": name, "t": 100.0 + at, **facts} for at, (name, facts) in enumerate(events))
+    told = (recorded(name, 100.0 + at, **facts) for at, (name, facts) in enumerate(events))
+    return RunHistory.of(told).progress
 
 
 ENDED = {"outcome": "verified", "reason": "verified", "exit_code": 0}
@@ -61,8 +64,8 @@ def test_the_newest_event_says_the_state_and_the_step(
 
 
 def test_before_it_begins_a_run_is_idle_and_once_it_is_killed_an_error() -> None:
-    assert Doing().lost() == Doing(), "nothing is known of it yet"
-    assert Doing().state == "idle"
+    assert RunProgress().lost() == RunProgress(), "nothing is known of it yet"
+    assert RunProgress().state == "idle"
     killed = happened(("run_started", STARTED), ("tool_started", CALL)).lost()
     assert (killed.state, killed.what, killed.tools, killed.outcome) == ("error", "", (), "")
     assert killed.sentence == "killed before it ended"
@@ -86,7 +89,7 @@ def test_a_resumed_run_has_no_ending_any_more() -> None:
     told = ("ended", {"outcome": "stuck", "reason": "stuck", "sentence": "It went round in circles"})
     ended = happened(("run_started", STARTED), told, ("run_finished", {**ENDED, "outcome": "stuck", "exit_code": 3}))
     assert (ended.outcome, ended.exit_code, ended.sentence) == ("stuck", 3, "It went round in circles")
-    again = ended.after({"event": "run_resumed", "t": 200.0, "run": "r1"})
+    again = ended.after(recorded("run_resumed", 200.0, run="r1"))
     assert (again.state, again.outcome, again.reason, again.sentence) == ("planning", "", "", "")
     assert again.exit_code is None
 
@@ -97,7 +100,7 @@ def test_the_clock_stands_while_a_person_is_asked_and_while_nobody_works_on_it()
     answered = happened(*asked, ("answered", {**QUESTION, "answer": "no"}))
     assert answered.seconds(106.0) == 5.0
     killed = (("run_started", STARTED), ("check_started", {"command": "x"}))
-    resumed = {"event": "run_resumed", "t": 500.0, "run": "r1"}
+    resumed = recorded("run_resumed", 500.0, run="r1")
     assert happened(*killed).after(resumed).seconds(503.0) == 4.0
 
 
@@ -105,7 +108,7 @@ def test_calls_that_run_side_by_side_are_told_until_each_has_ended() -> None:
     other = {**CALL, "arguments": "b.py"}
     both = happened(("tool_started", CALL), ("tool_started", other), ("tool_started", CALL))
     assert len(both.tools) == 3
-    one = both.after({"event": "tool_finished", **CALL})
+    one = both.after(recorded("tool_finished", **CALL))
     assert [call.arguments for call in one.tools] == ["b.py", "a.py"]
 
 
@@ -115,28 +118,15 @@ def test_tokens_and_cost_go_on_over_a_resume() -> None:
     assert (doing.tokens_in, doing.tokens_out, doing.tokens, doing.cost) == (20, 10, 30, 1.0)
 
 
-VALUES = {
-    str: st.text(max_size=8),
-    int: st.integers(0, 9),
-    float: st.floats(0, 9),
-    bool: st.booleans(),
-    list[str]: st.lists(st.text(max_size=3), max_size=2),
-}
-EVENTS = st.sampled_from(sorted(FIELDS)).flatmap(
-    lambda name: st.fixed_dictionaries(
-        {
-            "event": st.just(name),
-            "t": st.floats(0, 1e9),
-            **{key: VALUES.get(kind, st.none()) for key, kind in FIELDS[name].items()},
-        }
-    )
-)
+RECORDED = st.builds(RecordedEvent, number=st.integers(1), time=st.floats(0, 1e9), event=events())
 
 
-@given(st.lists(EVENTS, max_size=12))
-def test_whatever_happened_there_is_one_of_the_known_states_and_time_never_runs_backwards(events: list[dict]) -> None:
-    doing = Doing()
-    for event in events:
+@given(st.lists(RECORDED, max_size=12))
+def test_whatever_happened_there_is_one_of_the_known_states_and_time_never_runs_backwards(
+    found: list[RecordedEvent],
+) -> None:
+    doing = RunProgress()
+    for event in found:
         doing = doing.after(event)
         assert doing.state in get_args(State)
         assert doing.seconds(doing.last) >= 0

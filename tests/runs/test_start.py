@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 
 from kotef.context.prompts import Prompts
-from kotef.deps import Emit
+from kotef.deps import Emit, Models
 from kotef.runs import store
 from kotef.runs.events import read_events
-from kotef.runs.prepare import RunRequest, prepare
-from kotef.runs.run_config import Models, RunConfig
+from kotef.runs.prepare import prepare
+from kotef.runs.run_config import RunConfig
+from kotef.runs.run_request import RunRequest
 from kotef.runs.start import resume, start
 
 
@@ -33,10 +34,10 @@ def test_a_signal_while_the_frameworks_are_imported_interrupts_the_run(tmp_path:
     (root / "a.txt").write_text("a\n")
     run = store.new(root)
     request = RunRequest(goal="nothing", checks=("sleep 20 && touch slept",))
-    asked = prepare(request, root, run_id=run.run_id, coder="fixers", model="", planner_model="", base_url="")
-    result = start(run, asked.task, RunConfig(root, models, Prompts()))
+    task = prepare(request, root).task.model_copy(update={"run_id": run.run_id, "coder": "fixers"})
+    result = start(RunConfig(run, task, root, models, Prompts()))
     assert (result.outcome, result.reason) == ("interrupted", "SIGINT")
     assert not (root / "slept").exists()
-    assert next(read_events(run.events))["event"] == "run_started"
-    quick = asked.task.model_copy(update={"checks": (asked.task.checks[0].model_copy(update={"command": "true"}),)})
-    assert resume(run, quick, RunConfig(root, lambda _: Models(), Prompts())).outcome != "interrupted"
+    assert next(read_events(run.events)).event.event_name == "run_started"
+    quick = task.model_copy(update={"checks": (task.checks[0].model_copy(update={"command": "true"}),)})
+    assert resume(RunConfig(run, quick, root, lambda _: Models(), Prompts())).outcome != "interrupted"

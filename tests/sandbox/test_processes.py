@@ -13,7 +13,7 @@ import pytest
 from support.confined import shell
 
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.process_tree import adopt_orphans
+from kotef.workspace import adopt_orphans
 
 Make = Callable[..., Sandbox]
 LEVELS: tuple[Level, ...] = ("off", "bwrap", "landlock")

@@ -16,7 +16,7 @@ from kotef.sandbox.private_home import take_room
 from kotef.sandbox.rooms import Rooms, filling_room, fresh_room
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
 from kotef.sandbox.seed import copy_caches, keep_caches
-from kotef.workspace.installed_environments import environments
+from kotef.workspace import find_environments
 
 Make = Callable[..., Sandbox]
 
@@ -171,7 +171,7 @@ def test_an_environment_stays_read_only_when_a_parent_folder_is_renamed(make: Ma
         (project / path).write_text("honest\n")
     sandbox = make("bwrap")
     assert sandbox.confinement
-    sandbox.confinement.environments.close_off(environments(project, ()))
+    sandbox.confinement.environments.close_off(find_environments(project, ()))
     spoil = (
         "find . -name index.js -exec sh -c 'echo no > {}' ';'; find . -path '*node_modules/x' -exec rm -rf {} +; true"
     )
@@ -187,7 +187,7 @@ def test_tools_get_a_private_folder_in_place_of_their_caches(make: Make, project
     rooms = Rooms(make("bwrap"))
     confinement = rooms.judging.confinement
     assert confinement
-    confinement.environments.close_off(environments(project, ()))
+    confinement.environments.close_off(find_environments(project, ()))
     write = "ls -A node_modules/.vite node_modules/.vite-temp; echo PLANTED | tee node_modules/.vite/x node_modules/.cache/x"
     with rooms.judge() as first:
         assert shell(write, first, project).exit_code == 0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kotef.sdd import memory
 from kotef.sdd.memory import MAX_ENTRY, MAX_TOLD, MOST, MemoryFault, MemoryFiles, act, memory_of, notes, remembers
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 NOTE = st.text(max_size=40).map(lambda text: " ".join(text.split())).filter(bool)
 OTHER = st.text(st.characters(exclude_characters="\n\r"), max_size=20).filter(

@@ -15,7 +15,7 @@ from kotef.sandbox import Completed, run_process
 from kotef.tools import background
 from kotef.tools.background import MOST, Background
 from kotef.tools.errors import ToolFault
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 
 class Watch:

@@ -8,7 +8,7 @@ import pytest
 
 from kotef.tools.errors import ToolFault
 from kotef.tools.git import MAX_DIFF, RunStart, git_diff, git_status
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kotef.workspace.installed_environments import (
-    Alteration,
-    Installed,
-    altered,
+    EnvironmentChanges,
+    InstalledEnvironments,
+    altered_environments,
     environment_around,
-    environments,
+    find_environments,
     remember_environments,
     written_environments,
 )
@@ -52,8 +52,8 @@ def test_an_environment_is_found_by_its_name_or_its_content(place: str, file: st
     _write(root, file)
     _write(root, "src/vendor/own.go")
 
-    assert list(environments(root, ())) == [place]
-    assert environments(root, {file}) == {}, "if git tracks a file in it, it is source"
+    assert list(find_environments(root, ())) == [place]
+    assert find_environments(root, {file}) == {}, "if git tracks a file in it, it is source"
     assert environment_around(root, f"{place}/new/file", ()) == place
     assert environment_around(root, f"{place}/new/file", {file}) == ""
     assert environment_around(root, "src/vendor/own.go", ()) == ""
@@ -64,7 +64,7 @@ def test_a_link_to_an_environment_counts_as_one(root: Path, tmp_path: Path) -> N
     (root / ".venv").symlink_to(tmp_path / "elsewhere")
     (root / "env").symlink_to(tmp_path / "elsewhere")
 
-    assert {path: one[2] for path, one in environments(root, ()).items()} == {
+    assert {path: one[2] for path, one in find_environments(root, ()).items()} == {
         ".venv": str(tmp_path / "elsewhere"),
         "env": str(tmp_path / "elsewhere"),
     }
@@ -113,7 +113,7 @@ OPERATIONS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def _remembered(root: Path, *, writable: bool = True) -> tuple[Snapshots, Installed, float]:
+def _remembered(root: Path, *, writable: bool = True) -> tuple[Snapshots, InstalledEnvironments, float]:
     snapshots = Snapshots.open(root)
     known = remember_environments(snapshots, (), opened=(), writable=writable)
     since = change_time(root)
@@ -122,8 +122,10 @@ def _remembered(root: Path, *, writable: bool = True) -> tuple[Snapshots, Instal
     return snapshots, known, change_time(root)
 
 
-def _found(snapshots: Snapshots, known: Installed, since: float, *, writable: bool = True) -> Alteration:
-    return altered(snapshots, (), known, since=since, writable=writable)
+def _found(
+    snapshots: Snapshots, known: InstalledEnvironments, since: float, *, writable: bool = True
+) -> EnvironmentChanges:
+    return altered_environments(snapshots, (), known, since=since, writable=writable)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -132,7 +134,7 @@ def test_every_change_in_an_environment_is_found(name: str, place: str, root: Pa
     for path in (f"{place}/a/one", f"{place}/b/two", "older/x", "old"):
         _write(root, path, "one\n" if path.endswith("one") else "two\n")
     snapshots, known, since = _remembered(root)
-    assert _found(snapshots, known, since) == Alteration()
+    assert _found(snapshots, known, since) == EnvironmentChanges()
 
     OPERATIONS[name](root / place)
 
@@ -189,6 +191,6 @@ def test_read_only_environments_are_only_compared_as_a_whole(root: Path) -> None
     snapshots, known, since = _remembered(root, writable=False)
     (root / "a").rename(root / "b")
 
-    assert _found(snapshots, known, since, writable=False) == Alteration(), "only a parent folder was renamed"
+    assert _found(snapshots, known, since, writable=False) == EnvironmentChanges(), "only a parent folder was renamed"
     _write(root, ".venv/pyvenv.cfg")
     assert _found(snapshots, known, since, writable=False).new == (".venv",)

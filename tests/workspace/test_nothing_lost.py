@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 
 from kotef.workspace.activity import ActivityLog, activity_of
-from kotef.workspace.file_swap_journal import end, stand_in
-from kotef.workspace.remainder import keep, note_written
+from kotef.workspace.file_swap_journal import begin_file_swap, end_file_swap
+from kotef.workspace.remainder import keep_remainder, note_written_by_checks
 from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.snapshots import Snapshots
 
@@ -87,7 +87,7 @@ class World:
         snapshots = Snapshots.open(self.root)
         self._store = snapshots.store
         self.tree = snapshots.take()
-        assert keep(snapshots, self.tree).unkept == ()
+        assert keep_remainder(snapshots, self.tree).unkept == ()
         self.before = self.facts()
         self.left = frozenset[str]()
         """Paths that the last restore of the tree left and named: a folder with files stands there."""
@@ -230,7 +230,7 @@ def test_files_without_a_copy_are_named_if_they_were_overwritten(root: Path, tmp
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
     time.sleep(0.1)
-    assert keep(snapshots, tree, cap=100).left_out == ("large.db", "same.db")
+    assert keep_remainder(snapshots, tree, cap=100).left_out == ("large.db", "same.db")
     with ActivityLog(tmp_path).noted("command"):
         (root / "large.db").write_bytes(b"run")
     activity = activity_of(tmp_path)
@@ -251,7 +251,7 @@ def test_what_stands_in_the_place_of_an_ignored_folder_is_named_and_the_rest_com
         (root / name).write_text("before")
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
-    keep(snapshots, tree)
+    keep_remainder(snapshots, tree)
     with ActivityLog(tmp_path).noted("command"):
         subprocess.run(["sh", "-c", f"rm -r cache .env; {deed}"], cwd=root, check=True)
 
@@ -272,9 +272,9 @@ def test_a_second_look_restores_modes(root: Path, tmp_path: Path, killed: bool) 
         (root / name).chmod(mode)
     now = snapshots.take()
     changed = snapshots.changed(before, now)
-    stand_in(tmp_path, snapshots, tree=now, other=before, paths=changed, texts={}, unheld={"a.local": None})
+    begin_file_swap(tmp_path, snapshots, tree=now, other=before, paths=changed, texts={}, unheld={"a.local": None})
     assert not (root / "new.key").exists()
-    end(tmp_path, snapshots, killed=killed)
+    end_file_swap(tmp_path, snapshots, killed=killed)
     modes = {name: stat.S_IMODE((root / name).stat().st_mode) for name in ("new.key", "run.sh", "a.local")}
     assert modes == {"new.key": 0o600, "run.sh": 0o750, "a.local": 0o640}
 
@@ -285,11 +285,11 @@ def test_files_that_checks_wrote_before_the_run_are_left(root: Path, tmp_path: P
         (root / name).write_text("before")
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
-    keep(snapshots, tree)
+    keep_remainder(snapshots, tree)
     time.sleep(0.1)
     for name in ("check.log", "command.log"):
         (root / name).write_text("baseline")
-    note_written(snapshots, tree)
+    note_written_by_checks(snapshots, tree)
     for worker, name in (("command", "command.log"), ("check", "check.log"), ("check", "rows.db")):
         time.sleep(0.1)
         with ActivityLog(tmp_path).noted("command" if worker == "command" else "check"):

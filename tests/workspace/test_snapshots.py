@@ -14,7 +14,7 @@ from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.files import state_dir
 from kotef.workspace import file_entry, snapshot_scope, tree_store
 from kotef.workspace import snapshots as module
-from kotef.workspace.remainder import keep
+from kotef.workspace.remainder import keep_remainder
 from kotef.workspace.snapshots import Restored, Snapshots
 
 UserGit = Callable[..., str]
@@ -198,8 +198,8 @@ def test_odd_names_links_and_execute_bits_come_back(root: Path, size: str, user_
 
 def test_what_cannot_be_held_is_named(root: Path, user_git: UserGit, monkeypatch: pytest.MonkeyPatch) -> None:
     write(root, a="1", secret="1")
-    (root / "large").write_bytes(bytes(snapshot_scope.LARGEST + 1))
-    (root / "nearly").write_bytes(bytes(snapshot_scope.LARGEST))
+    (root / "large").write_bytes(bytes(snapshot_scope.LARGEST_FILE + 1))
+    (root / "nearly").write_bytes(bytes(snapshot_scope.LARGEST_FILE))
     for name in ("nested", "module"):
         subprocess.run(["git", "init", "--quiet", root / name], check=True)
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -424,10 +424,10 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     (root / "local" / "__pycache__" / "x.pyc").touch()
     (root / "env" / "pyvenv.cfg").touch()
     (root / "cache" / "CACHEDIR.TAG").touch()
-    (root / "big").write_bytes(bytes(snapshot_scope.LARGEST + 1))
+    (root / "big").write_bytes(bytes(snapshot_scope.LARGEST_FILE + 1))
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
-    kept = keep(snapshots, tree)
+    kept = keep_remainder(snapshots, tree)
     copied = kept.copied
     assert kept.left_out == ()
     assert {".env", "local/a", "local/sub/b", "sub/x.db"} <= set(copied)
@@ -437,7 +437,7 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     folders = [path for path in (copies, copies.parent, copies.parents[1], *copies.rglob("*")) if path.is_dir()]
     assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}, "other users cannot read a copy"
     (root / ".env").write_text("A=2")
-    assert keep(snapshots, tree).copied == copied
+    assert keep_remainder(snapshots, tree).copied == copied
     assert (copies / ".env").read_text() == "A=2", "a later run on the same tree replaces the copies"
 
 
@@ -446,7 +446,7 @@ def test_the_cap_lets_the_small_ones_in_first(root: Path) -> None:
     for name, size in {"a.x": 60, "b.x": 10, "c.x": 50, "d.x": 30}.items():
         (root / name).write_bytes(bytes(size))
     snapshots = Snapshots.open(root)
-    kept = keep(snapshots, snapshots.take(), cap=100)
+    kept = keep_remainder(snapshots, snapshots.take(), cap=100)
     assert (kept.copied, kept.left_out) == (("b.x", "c.x", "d.x"), ("a.x",))
 
 

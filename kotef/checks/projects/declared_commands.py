@@ -75,7 +75,7 @@ class Declared(NamedTuple):
     """A test command in the repository's own words."""
 
     command: str
-    """How it is started: `make test`; empty where only its lines can be run."""
+    """How it is started: `make test`; empty if only its lines can be run."""
     lines: tuple[str, ...]
     """The commands behind it, variables as they are."""
     source: str
@@ -94,7 +94,7 @@ class Declared(NamedTuple):
 
     @property
     def runner(self) -> str:
-        """The one plain command that runs the tests, its folder left out; empty where there is more to it."""
+        """The one plain command that runs the tests, its folder left out; empty if there is more to it."""
         found = _CD.match(self._line)
         if found and normpath(found[1]) != "." and not self.folder:
             return ""
@@ -105,7 +105,7 @@ class Declared(NamedTuple):
 
     @property
     def _line(self) -> str:
-        """The one line that runs the tests, as it is declared; empty where there are several."""
+        """The one line that runs the tests, as it is declared; empty if there are several."""
         lines = [line for line in self.lines if unwrap(line).purpose != "read"]
         lines = [line for line in lines if not OF_COVERAGE.match(_bare(line))]
         if not self.command:
@@ -188,7 +188,7 @@ def _only_builds(target: str, lines: Sequence[str]) -> bool:
 
 
 def _expanded(line: str, variables: Mapping[str, str]) -> str:
-    """A line of a recipe with the makefile's plain variables put in; those that only make can tell stay."""
+    """A line of a recipe with the makefile's plain variables put in; those that only make can know stay."""
     for _ in range(_NESTED):
         line = _USED.sub(lambda match: variables.get(match[1], match[0]), line)
     return line.strip()
@@ -212,9 +212,9 @@ def assignments_of(line: str) -> str:
 
 
 def module_and_arguments(line: str) -> tuple[str, str]:
-    """What `python -m` is given in a plain test command, and what follows; empty where it is not a module of Python.
+    """What `python -m` is given in a plain test command, and what follows; empty if it is not a module of Python.
 
-    What stands in front to run it in an environment (`uv run`) is left out, because the environment is found again.
+    What is in front to run it in an environment (`uv run`) is left out, because the environment is found again.
     """
     words = words_of(_WITHIN.sub("", line.removeprefix(assignments_of(line))))
     if not words:
@@ -228,6 +228,6 @@ def module_and_arguments(line: str) -> tuple[str, str]:
 
 
 def is_bare(line: str) -> bool:
-    """Whether a plain test command starts `pytest` itself, which leaves the folder it stands in off Python's path."""
+    """Whether a plain test command starts `pytest` itself, which leaves the folder it is in off Python's path."""
     words = words_of(_WITHIN.sub("", line.removeprefix(assignments_of(line))))
     return bool(words) and Path(words[0]).name in {"pytest", "py.test"}

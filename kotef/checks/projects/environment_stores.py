@@ -28,7 +28,7 @@ _PYENV_NAME: Final = re.compile(r"[A-Za-z][\w.+-]*")
 
 
 def stored_environments(root: Path) -> Iterator[Path]:
-    """The folders of the environments that were made for this workspace, as far as files and folders tell."""
+    """The folders of the environments that were made for this workspace, as far as files and folders show."""
     for prefix in (*_poetry(root), *_hatch(root), *_pdm(root), *_virtualenvwrapper(root), *_pyenv(root), *_conda(root)):
         if (prefix / "bin" / "python").exists():
             yield prefix

@@ -37,10 +37,10 @@ _NAME: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*
 
 
 class Environment(NamedTuple):
-    """What stands in front of `python` and of programs."""
+    """What is in front of `python` and of programs."""
 
     directory: str
-    """Folder of its programs, from the root or absolute; empty where a tool finds it, or PATH does."""
+    """Folder of its programs, from the root or absolute; empty if a tool finds it, or PATH does."""
     runner: str = ""
     """`uv run ` and the like; empty if there is none."""
     interpreter: str = "python"
@@ -52,7 +52,7 @@ class Environment(NamedTuple):
         return shlex.quote(f"{self.directory}/python") if self.directory else f"{self.runner}{self.interpreter}"
 
     def has(self, root: Path, module: str) -> bool:
-        """Whether a package of that name lies in it; False where a tool has to be asked."""
+        """Whether a package of that name is in it; False if a tool has to be asked."""
         if not self.directory:
             return False
         return any((place / name).exists() for place in self.packages(root) for name in (module, f"{module}.py"))
@@ -182,7 +182,7 @@ def _top(root: Path) -> Iterator[str]:
 
 
 def _active(root: Path) -> Iterator[str]:
-    """`$VIRTUAL_ENV` where it lies in the workspace."""
+    """`$VIRTUAL_ENV` where it is in the workspace."""
     active = os.environ.get("VIRTUAL_ENV", "")
     if active and Path(active).is_relative_to(root):
         yield Path(active).relative_to(root).as_posix()

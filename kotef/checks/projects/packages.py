@@ -139,5 +139,5 @@ def _manifest(place: Path, name: str) -> Iterator[str]:
 
 
 def _is_in(word: str, text: str) -> bool:
-    """Whether it stands in the text as a word of its own, or as the beginning of a path."""
+    """Whether it is in the text as a word of its own, or as the beginning of a path."""
     return re.search(rf"(?<![\w./-]){re.escape(word)}(?![\w-])", text) is not None

@@ -49,7 +49,7 @@ def pytest_line(
 
 
 def form_in_manual(root: Path) -> bool | None:
-    """Whether the manual for contributors runs `pytest` bare; None where it runs it in neither form, or in both."""
+    """Whether the manual for contributors runs `pytest` bare; None if it runs it in neither form, or in both."""
     try:
         names = sorted(entry.name for entry in list_within(root, most=_MOST) if _MANUALS.fullmatch(entry.name))
     except OSError:

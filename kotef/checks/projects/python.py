@@ -121,7 +121,7 @@ def _undeclared(root: Path, where: str) -> DetectedCheck:
 
 
 def _unittest(root: Path) -> str:
-    """The arguments with which unittest finds every test module; empty where some need pytest."""
+    """The arguments with which unittest finds every test module; empty if some need pytest."""
     paths = _test_modules(root)[:_READ]
     texts = [readable_text(root, path) for path in paths]
     if not any(_CASE.search(text) for text in texts) or any(_OF_PYTEST.search(text) for text in texts):
@@ -135,7 +135,7 @@ def _unittest(root: Path) -> str:
 
 
 def _strays(root: Path) -> bool:
-    """Whether pytest would collect test modules that lie in no folder of tests and in no package."""
+    """Whether pytest would collect test modules that are in no folder of tests and in no package."""
     for number, walked in enumerate(walk_within(root, most=_MOST)):
         if number >= _MOST:
             break
@@ -164,7 +164,7 @@ def _is_python(root: Path, tools: dict[str, Any]) -> bool:
 
 
 def _as_declared(root: Path, command: Declared, *, configured: bool = False) -> DetectedCheck | None:
-    """The declared command in the project's environment; None where pytest is what its tests need after all."""
+    """The declared command in the project's environment; None if pytest is what its tests need after all."""
     module, arguments = module_and_arguments(command.runner)
     folder = command.folder
     if (module == "unittest" and _imports_pytest(root)) or (folder and not (root / folder).is_dir()):
@@ -251,7 +251,7 @@ def _excluded(root: Path, passed: frozenset[str]) -> str:
 
 
 def _pytest_configured(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> str:
-    """The file that configures pytest; empty where none does."""
+    """The file that configures pytest; empty if none does."""
     if "pytest" in tools:
         return "pyproject.toml: tool.pytest"
     if "tool:pytest" in sections:

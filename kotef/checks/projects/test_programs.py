@@ -27,7 +27,7 @@ _NO_TESTS: Final = re.compile(
 )
 _NESTED: Final = 4
 _LEAST: Final = 2
-"""Functions of tests in a source whose name does not tell."""
+"""Functions of tests in a source whose name does not say."""
 
 
 def targets_of_test_programs(root: Path, makefile: str) -> tuple[str, ...]:

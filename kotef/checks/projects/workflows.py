@@ -40,7 +40,7 @@ _NEEDS_MORE: Final = re.compile(
     r"\b(?:docker|docker-compose|podman|kubectl|minikube|vagrant|psql|createdb|mysql|mysqladmin|redis-server|systemctl"
     r"|service)\b|\bsecrets\."
 )
-"""What stands in a job whose tests need more than the workspace."""
+"""What is in a job whose tests need more than the workspace."""
 _AFTER_A_BUILD: Final = re.compile(r"--no-(?:build|restore)\b")
 _PLAIN: Final = re.compile(r"[\w ./:=@,+\[\]\"'-]+")
 _ASSIGNED: Final = re.compile(r"[\w./:@%+,-]*")
@@ -217,7 +217,7 @@ _MANIFESTS: Final = ("pyproject.toml", "setup.py", "package.json", "go.mod", "Ca
 
 
 def _assignments(variables: Mapping[str, str]) -> str | None:
-    """Plain variables in front of a command; None where one has a value that only the service knows."""
+    """Plain variables in front of a command; None if one has a value that only the service knows."""
     plain = all(
         re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _ASSIGNED.fullmatch(value) for name, value in variables.items()
     )

@@ -22,7 +22,7 @@ class _HarnessTest(NamedTuple):
     name: str
     status: TestStatus
     output: str = ""
-    """What its program printed; empty where that is not known."""
+    """What its program printed; empty if that is not known."""
 
 
 def tests_with_parts(entries: Iterable[_HarnessTest]) -> Statuses:

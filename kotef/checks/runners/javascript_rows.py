@@ -113,7 +113,7 @@ MOCHA: Final = _row(
 )
 JEST: Final = _row("jest", by_titles("-t", r"-t|--testNamePattern|--bail"), _OF_TITLES)
 VITEST: Final = _row("vitest", by_titles("-t", r"-t|--testNamePattern|--bail", r"(?:\s+>)?\s+"), _OF_TITLES)
-"""From version 5 on ` > ` stands between the titles."""
+"""From version 5 on ` > ` is between the titles."""
 AVA: Final = _row(
     "ava", ava_single, "`path::title`; a failing hook by its title, a file that cannot be run by its path"
 )

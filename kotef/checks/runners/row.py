@@ -13,7 +13,7 @@ from kotef.classification import all_lines
 from kotef.shell import CommandPurpose
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
-"""Environment variable with the folder into which our plug-ins write, outside of the workspace."""
+"""Environment variable with the folder into which our plug-ins write, outside the workspace."""
 
 Statuses = dict[str, TestStatus]
 """Status of each test by its id: `place::part::name`, where the place is a path of the workspace or a package."""
@@ -95,11 +95,11 @@ class Runner:
     environment: Callable[[RunnerCommand, Mapping[str, str]], dict[str, str]] | None = None
     """What is added to the environment of the command, so that a report is written; None: nothing."""
     report: Callable[[Leavings], Statuses | None] | None = None
-    """The report the runner wrote; None where it wrote none, or one that cannot be trusted."""
+    """The report the runner wrote; None if it wrote none, or one that cannot be trusted."""
     lines: Callable[[Leavings], Statuses | None] | None = None
     """Read from the output; weaker than a report, and believed only where the runner's own counts agree."""
     closing: str = ""
-    """The runner's name in `closings`: with whose counts lines, and the report of a program, have to agree; empty where
+    """The runner's name in `closings`: with whose counts lines, and the report of a program, have to agree; empty if
     the reader itself makes sure that nothing is missing. A report is a nested run's where only others close."""
     agrees: Callable[[Statuses, SummaryCounts], bool] = as_counted
     """Whether what was read is what the runner counts."""

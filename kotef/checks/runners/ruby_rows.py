@@ -40,7 +40,7 @@ def rspec_single(arguments: Sequence[str], tests: Sequence[str], exists: Callabl
 
 
 def minitest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`--name` with a pattern in rake's TESTOPTS, which a shell parses once more."""
+    """`--name` with a pattern in rake's TESTOPTS, which a shell parses again."""
     if any(test.count("::") < 2 or "'" in test for test in tests):  # noqa: PLR2004 - place, class and test
         return None
     names = (test.partition("::")[2].rpartition("::")[::2] for test in tests)

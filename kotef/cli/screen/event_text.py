@@ -1,175 +1,207 @@
 """Text and colour of each event on the screen."""
 
 from kotef.cli.screen.sanitize import flat, one_line
+from kotef.events import (
+    AnsweredEvent,
+    AskedEvent,
+    BaselineReusedEvent,
+    CapReachedEvent,
+    CheckFinishedEvent,
+    CoderFinishedEvent,
+    CompactedEvent,
+    DeclinedEvent,
+    EmptyAnswerEvent,
+    MendedEvent,
+    MistakeRecoveryEvent,
+    ModelFallbackEvent,
+    ModelRetryEvent,
+    NoticeEvent,
+    NudgeEvent,
+    PlanFallbackEvent,
+    PlannedEvent,
+    PrefixDriftEvent,
+    ProbedEvent,
+    ProbingEvent,
+    ProvingEvent,
+    RecalledEvent,
+    RepeatEvent,
+    RerunEvent,
+    RestoredEvent,
+    RetryEvent,
+    ReviewedEvent,
+    RunEvent,
+    RunResumedEvent,
+    RunStartedEvent,
+    SettingAsideEvent,
+    SetupFinishedEvent,
+    SetupStartedEvent,
+    SnapshotEvent,
+    StoppingEvent,
+    VerifiedEvent,
+    WithheldEvent,
+)
 from kotef.failures.plural import counted
-from kotef.runs.progress import Event
 
 
-def _confined(event: Event) -> str:
+def _confined(event: RunStartedEvent | RunResumedEvent) -> str:
     """The level, and whether commands have the network."""
-    confined = event["sandbox"] not in {"off", "none"}
-    return f"sandbox: {event['sandbox']}" + (f", {'with' if event['network'] else 'no'} network" if confined else "")
+    confined = event.sandbox not in {"off", "none"}
+    return f"sandbox: {event.sandbox}" + (f", {'with' if event.network else 'no'} network" if confined else "")
 
 
-def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[str, str] | None:
+def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tuple[str, str] | None:
     """The line for one event and its style; None for what only the status line shows, or is folded.
 
     `elsewhere`: who reads it sits beside the run, and not at its terminal.
     """
-    match event["event"]:
-        case "run_started":
-            checks = "".join(f"\n  check: {command}" for command in event["checks"])
-            model = f"  model: {event['model']}" if event["model"] else ""
-            who = f"coder: {event['coder']}{model}"
-            return f"run {event['run']}  {who}  {_confined(event)}{checks}", "bold"
-        case "run_resumed":
-            return f"run {event['run']} continues  {_confined(event)}", "bold"
-        case "setup_started":
-            return f"setup: {event['command']}", "dim"
-        case "setup_finished" if not event["passed"]:
-            return f"setup failed: {event['summary']}", "red"
-        case "notice":
-            return f"note: {event['text']}", "yellow"
-        case "snapshot" if event["left_out"]:
-            some = ", ".join(event["left_out"][:5])
+    match event:
+        case RunStartedEvent():
+            checks = "".join(f"\n  check: {command}" for command in event.checks)
+            model = f"  model: {event.model}" if event.model else ""
+            who = f"coder: {event.coder}{model}"
+            return f"run {event.run}  {who}  {_confined(event)}{checks}", "bold"
+        case RunResumedEvent():
+            return f"run {event.run} continues  {_confined(event)}", "bold"
+        case SetupStartedEvent():
+            return f"setup: {event.command}", "dim"
+        case SetupFinishedEvent() if not event.passed:
+            return f"setup failed: {event.summary}", "red"
+        case NoticeEvent():
+            return f"note: {event.text}", "yellow"
+        case SnapshotEvent() if event.left_out:
+            some = ", ".join(event.left_out[:5])
             return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
-        case "check_finished":
+        case CheckFinishedEvent():
             return _check_line(event)
-        case "baseline_reused":
-            return (
-                f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges again)",
-                "dim",
-            )
-        case "rerun":
-            some = ", ".join(one_line(test, 100) for test in event["flaky"][:5])
-            return f"  {event['check']}: failed with the others, passed alone: {some}", "yellow"
-        case "planned":
+        case BaselineReusedEvent():
+            return f"  baseline reused from {event.run}, judged {event.judged_at} (--no-cache judges again)", "dim"
+        case RerunEvent():
+            some = ", ".join(one_line(test, 100) for test in event.flaky[:5])
+            return f"  {event.check}: failed with the others, passed alone: {some}", "yellow"
+        case PlannedEvent():
             return _plan_lines(event, max_attempts), "bold"
-        case "plan_fallback":
+        case PlanFallbackEvent():
             return "  the model gave no readable plan; code made one", "yellow"
-        case "recalled":
-            return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` shows what was tried", ""
-        case "coder_finished" if event["stopped_by"] not in {"exhausted", "search_time"}:  # each coder has said why
-            changed = ", ".join(event["changed"][:8]) or "nothing"
-            why = (
-                ""
-                if event["stopped_by"] == "finished"
-                else f"; stopped by {event['stopped_by']}: {one_line(event['detail'])}"
-            )
+        case RecalledEvent():
+            return f"note: the same failure was seen before; `kotef show {event.runs[0]}` shows what was tried", ""
+        case CoderFinishedEvent() if event.stopped_by not in {"exhausted", "search_time"}:  # each coder has said why
+            changed = ", ".join(event.changed[:8]) or "nothing"
+            why = "" if event.stopped_by == "finished" else f"; stopped by {event.stopped_by}: {one_line(event.detail)}"
             return f"  changed: {changed}{why}", ""
-        case "declined":
-            return f"  {event['coder']}: {one_line(event['why'], 200)}", "dim"
-        case "asked" if elsewhere:
-            return f"  question to a person: {one_line(event['question'])}", "bold"
-        case "answered":
-            return f"  {'the answer' if elsewhere else 'you said'}: {one_line(event['answer'])}", ""
-        case "stopping":
+        case DeclinedEvent():
+            return f"  {event.coder}: {one_line(event.why, 200)}", "dim"
+        case AskedEvent() if elsewhere:
+            return f"  question to a person: {one_line(event.question)}", "bold"
+        case AnsweredEvent():
+            return f"  {'the answer' if elsewhere else 'you said'}: {one_line(event.answer)}", ""
+        case StoppingEvent():
             return "stopping after the current step; Ctrl-C again stops at once", "bold yellow"
-        case "proving":
+        case ProvingEvent():
             return "  proving the new tests on the code as it was before", ""
-        case "setting_aside":
-            return f"  judging again without {', '.join(event['paths'][:8])}", ""
-        case "probing":
+        case SettingAsideEvent():
+            return f"  judging again without {', '.join(event.paths[:8])}", ""
+        case ProbingEvent():
             return "  probing the judge: would it still say no?", "dim"
-        case "probed":
-            return f"  {event['line']}", "red" if event["alarm"] else ""
-        case "verified":
+        case ProbedEvent():
+            return f"  {event.line}", "red" if event.alarm else ""
+        case VerifiedEvent():
             return _verdict_lines(event)
-        case "reviewed":
-            return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
-        case "withheld":
-            return f"the edit of attempt {event['visit']} is kept as {event['patch']}, not in the tree", ""
-        case "restored" if event["put_back"] or event["left"] or event.get("differs"):
+        case ReviewedEvent():
+            return f"  review: {'accepted' if event.accepted else 'refused: ' + one_line(event.reason)}", ""
+        case WithheldEvent():
+            return f"the edit of attempt {event.visit} is kept as {event.patch}, not in the tree", ""
+        case RestoredEvent() if event.put_back or event.left or event.differs:
             return _restored_line(event), ""
         case _:
             return _said_in_a_visit(event)
 
 
-def _said_in_a_visit(event: Event) -> tuple[str, str] | None:
+def _said_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
     """As `said`, of a coder at work: its model, its tools, and what guards them."""
-    match event["event"]:
-        case "retry":
-            return f"  {event['what']}: {event['why']}", "yellow"
-        case "model_retry" if event["level"] != "quiet":
-            style = "bold red" if event["level"] == "loud" else "yellow"
-            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", style
-        case "model_fallback":
-            return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
-        case "mended":
-            return f"  {event['tool']}: its arguments were repaired: {one_line(event['what'])}", "dim"
-        case "empty_answer":
-            then = "it is asked again" if event["asked_again"] else "the attempt ends"
+    match event:
+        case RetryEvent():
+            return f"  {event.what}: {event.why}", "yellow"
+        case ModelRetryEvent() if event.level != "quiet":
+            style = "bold red" if event.level == "loud" else "yellow"
+            return f"  model: {one_line(event.why)}; again in {event.seconds:.0f} s", style
+        case ModelFallbackEvent():
+            return f"  {event.stand_in} takes over for {event.model}: {one_line(event.why)}", "yellow"
+        case MendedEvent():
+            return f"  {event.tool}: its arguments were repaired: {one_line(event.what)}", "dim"
+        case EmptyAnswerEvent():
+            then = "it is asked again" if event.asked_again else "the attempt ends"
             return f"  the model answered with nothing; {then}", "yellow"
-        case "nudge":
-            return f"  nudge: {event['what']}", "yellow"
-        case "mistake_recovery":
-            kinds = ", ".join(dict.fromkeys(event["failure_kinds"]))
-            if event["escalated"]:
+        case NudgeEvent():
+            return f"  nudge: {event.what}", "yellow"
+        case MistakeRecoveryEvent():
+            kinds = ", ".join(dict.fromkeys(event.failure_kinds))
+            if event.escalated:
                 return f"  errors persisted ({kinds}), the attempt was stopped", "red"
             return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
-        case "repeat":
-            then = "the attempt was stopped" if event["stopped"] else "warned, continuing"
-            return f"  {event['tool']}: {one_line(event['what'])}; {then}", "red" if event["stopped"] else "yellow"
-        case "compacted" | "prefix_drift":
+        case RepeatEvent():
+            then = "the attempt was stopped" if event.stopped else "warned, continuing"
+            return f"  {event.tool}: {one_line(event.what)}; {then}", "red" if event.stopped else "yellow"
+        case CompactedEvent() | PrefixDriftEvent():
             return _context_line(event)
-        case "cap_reached":
-            then = "going on from a summary" if event["can_continue"] else "the attempt ends with a summary"
-            return f"  {one_line(event['detail'])}; {then}", "yellow"
+        case CapReachedEvent():
+            then = "going on from a summary" if event.can_continue else "the attempt ends with a summary"
+            return f"  {one_line(event.detail)}; {then}", "yellow"
         case _:
             return None
 
 
-def steps_told(event: Event) -> tuple[str, ...]:
+def steps_told(event: PlannedEvent) -> tuple[str, ...]:
     """The steps of a plan, a long one cut."""
-    return tuple(one_line(flat(step)) for step in event["steps"])
+    return tuple(one_line(flat(step)) for step in event.steps)
 
 
-def _plan_lines(event: Event, max_attempts: int) -> str:
+def _plan_lines(event: PlannedEvent, max_attempts: int) -> str:
     steps = "".join(f"\n    {number}. {step}" for number, step in enumerate(steps_told(event), 1))
-    if event["source"] == "person":
+    if event.source == "person":
         return f"  plan as edited:{steps}"
-    why = f" ({one_line(event['hypothesis']).rstrip('.')})" if event["hypothesis"] else ""
-    return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}:{steps}"
+    why = f" ({one_line(event.hypothesis).rstrip('.')})" if event.hypothesis else ""
+    return f"attempt {event.visit} of {max_attempts}\n  plan by {event.source}{why}:{steps}"
 
 
-def _context_line(event: Event) -> tuple[str, str]:
+def _context_line(event: CompactedEvent | PrefixDriftEvent) -> tuple[str, str]:
     """What became of the conversation, or of what stands before it."""
-    if event["event"] == "prefix_drift":
-        return f"  warning: the request prefix changed: {', '.join(event['changed'])}", "yellow"
-    left = f"{event['tokens_before']:,} of {event['window']:,} tokens, about {event['tokens_after']:,} are left"
-    return f"  the conversation had {left} ({event['how']})", ""
+    if isinstance(event, PrefixDriftEvent):
+        return f"  warning: the request prefix changed: {', '.join(event.changed)}", "yellow"
+    left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} are left"
+    return f"  the conversation had {left} ({event.how})", ""
 
 
-def _check_line(event: Event) -> tuple[str, str]:
-    status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
-    ran = f", {counted(event['executed'], 'test')} ran" if event["executed"] is not None else ""
-    failing = f", {event['failing']} failed" if event["failing"] else ""
-    summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
-    summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""
-    unsaid = [text for text in event.get("obstructions", ()) if text not in event["summary"]]
+def _check_line(event: CheckFinishedEvent) -> tuple[str, str]:
+    status = "timed out" if event.exit_code is None else f"exit {event.exit_code}"
+    ran = f", {counted(event.executed, 'test')} ran" if event.executed is not None else ""
+    failing = f", {event.failing} failed" if event.failing else ""
+    summary = "" if event.passed else f"\n    {event.kind}: {one_line(event.summary)}"
+    summary += "\n    the rest was not run: these were red before and have to pass first" if event.partial else ""
+    unsaid = [text for text in event.obstructions if text not in event.summary]
     summary += "".join(f"\n    sandbox: {one_line(text, 200)}" for text in unsaid)
-    head = "baseline" if event["visit"] == 0 else "verifier"
-    return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
-        "passed"
-    ] else "red"
+    head = "baseline" if event.visit == 0 else "verifier"
+    return (
+        f"  {head}: {event.check}: {status}{ran}{failing} ({event.seconds:.1f} s){summary}",
+        "green" if event.passed else "red",
+    )
 
 
-def _restored_line(event: Event) -> str:
-    left = f"; left as they are, because they changed since: {', '.join(event['left'][:8])}" if event["left"] else ""
-    if event["visit"]:
-        return f"the workspace was left at attempt {event['visit']}, the best one{left}"
+def _restored_line(event: RestoredEvent) -> str:
+    left = f"; left as they are, because they changed since: {', '.join(event.left[:8])}" if event.left else ""
+    if event.visit:
+        return f"the workspace was left at attempt {event.visit}, the best one{left}"
     undone = "so all edits are undone"
-    if differs := event.get("differs"):
+    if differs := event.differs:
         undone = f"so the edits are undone, except for the paths above ({counted(len(differs), 'path')})"
     return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 
-def _verdict_lines(event: Event) -> tuple[str, str] | None:
+def _verdict_lines(event: VerifiedEvent) -> tuple[str, str] | None:
     lines = []
-    if event["put_back"]:
-        lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
-    if event["left"]:
-        lines.append(f"  not touched, because someone else changed them: {', '.join(event['left'][:8])}")
-    if event["visit"] and not event["passed"]:
-        lines.append(f"  not verified: {one_line(event['summary'], 300)}")
-    return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None
+    if event.put_back:
+        lines.append(f"  put back before judging: {', '.join(event.put_back[:8])}")
+    if event.left:
+        lines.append(f"  not touched, because someone else changed them: {', '.join(event.left[:8])}")
+    if event.visit and not event.passed:
+        lines.append(f"  not verified: {one_line(event.summary, 300)}")
+    return ("\n".join(lines), "green" if event.passed else "red") if lines else None

@@ -1,7 +1,7 @@
 """The live screen of a run at work."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,9 @@ from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import clock, status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
+from kotef.events import PlannedEvent, RecordedEvent, ToolFinishedEvent, VerifiedEvent
 from kotef.redaction import redactor
-from kotef.runs.progress import Doing, Event, doing_after
+from kotef.runs.progress import RunProgress
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission
@@ -45,7 +46,7 @@ class Screen:
     elsewhere: bool = False
     """Whether the run works in another process, so that its questions are not asked here."""
     screen: Console = field(default_factory=console)
-    doing: Doing = field(default_factory=Doing)
+    doing: RunProgress = field(default_factory=RunProgress)
     _live: Live | None = None
     _calls: tuple[FinishedCall, ...] = ()
     """Consecutive calls of one tool that are not shown yet, or not completely."""
@@ -55,9 +56,10 @@ class Screen:
     """The steps as they were printed last of all; empty once anything else was."""
     _asking: TerminalPrompts | None = None
 
-    def catch_up(self, events: Sequence[Event]) -> None:
+    def catch_up(self, events: Iterable[RecordedEvent]) -> None:
         """Take in what happened before this process, without a word."""
-        self.doing = doing_after(events, self.doing)
+        for recorded in events:
+            self.doing = self.doing.after(recorded)
 
     def watching(self) -> AbstractContextManager[Any]:
         """The live view, for as long as the run is at work; only lines when piped, in CI or on a dumb terminal."""
@@ -112,22 +114,23 @@ class Screen:
         """As `deps.Approval.command`."""
         return await self._questions.command(command, reason)
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, recorded: RecordedEvent) -> None:
         """Take in one event, and say it if it is worth a line."""
-        self.doing = self.doing.after(event)
-        if event["event"] == "tool_finished":
+        self.doing = self.doing.after(recorded)
+        event = recorded.event
+        if isinstance(event, ToolFinishedEvent):
             self._take_call(FinishedCall.of(event))
             return
         words = said(event, self.max_attempts, elsewhere=self.elsewhere)
-        if event["event"] == "verified" and event["visit"] and self.runs is not None:
+        if isinstance(event, VerifiedEvent) and event.visit and self.runs is not None:
             self._tell_calls()
-            self._tell_diff(self.runs / self.doing.run / f"visit-{event['visit']}.patch", int(event["visit"]))
+            self._tell_diff(self.runs / self.doing.run / f"visit-{event.visit}.patch", event.visit)
             self._tell(*words) if words else None
-            self._tell_verdict(self.runs / self.doing.run, int(event["visit"]))
+            self._tell_verdict(self.runs / self.doing.run, event.visit)
         elif words:
             self._tell_calls()
             self._tell(*words)
-        if event["event"] == "planned":
+        if isinstance(event, PlannedEvent):
             self._planned = steps_told(event)
 
     def _tell(self, text: str, style: str = "") -> None:

@@ -118,7 +118,7 @@ class TerminalPrompts:
             found.append(flat(plain(line or "")))
 
     async def _in_editor(self, editor: str, steps: Sequence[str]) -> list[str]:
-        """Empty where it cannot be started, or says by its status that nothing is to be taken over."""
+        """Empty if it cannot be started, or says by its status that nothing is to be taken over."""
         with tempfile.TemporaryDirectory(prefix="kotef-plan-") as place:
             file = Path(place) / "plan.txt"
             file.write_text(_HELP + "".join(f"{step}\n" for step in steps), encoding="utf-8")
@@ -135,7 +135,7 @@ class TerminalPrompts:
 
 
 async def typed_line() -> str | None:
-    """One line from the terminal, None where it is closed; the loop goes on, so a signal still ends the run."""
+    """One line from the terminal, None if it is closed; the loop continues, so a signal still ends the run."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     waiting = sys.stdin.fileno()

@@ -4,13 +4,13 @@ from typing import Final
 
 from kotef.cli.screen.sanitize import one_line
 from kotef.failures.plural import counted
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 
 _LEAST: Final = 12
 """Below this width the current step is not shown at all."""
 
 
-def status_line(doing: Doing, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
+def status_line(doing: RunProgress, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
     """Attempt, node, step, tokens, cost, time, time left; without room the least telling parts go first."""
     where = f"attempt {doing.attempt} of {max_attempts}" if doing.attempt else "baseline"
     seconds = doing.seconds(now)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kotef.cli.screen.sanitize import one_line
-from kotef.runs.progress import Event
+from kotef.events import ToolFinishedEvent
 
 FOLDED: Final = 3
 """So many calls of one tool in a row become one line."""
@@ -24,9 +24,9 @@ class FinishedCall(NamedTuple):
     note: str
 
     @classmethod
-    def of(cls, event: Event) -> "FinishedCall":
+    def of(cls, event: ToolFinishedEvent) -> "FinishedCall":
         """As a `tool_finished` tells it."""
-        return cls(event["tool"], event["arguments"], bool(event["ok"]), event["note"])
+        return cls(event.tool, event.arguments, event.ok, event.note)
 
 
 def call_lines(calls: Sequence[FinishedCall], *, told: int = 0, width: int = 80) -> list[Line]:

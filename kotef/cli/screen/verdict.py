@@ -111,7 +111,7 @@ def _state(check: "CheckVerdict") -> str:
 
 
 def _failing(check: "CheckVerdict") -> int | None:
-    """None where the command names no test, and says of none that it ran."""
+    """None if the command names no test, and says of none that it ran."""
     if check.failed is not None and check.evidence in {"report", "lines"}:
         return check.failed
     number = max(check.failed or 0, len(check.red), len(check.failing))
@@ -119,7 +119,7 @@ def _failing(check: "CheckVerdict") -> int | None:
 
 
 def _change(before: int | None, after: int | None) -> str:
-    """`4 → 5`, or `4` where both are; empty where neither is known."""
+    """`4 → 5`, or `4` where both are; empty if neither is known."""
     was, now = ("?" if number is None else f"{number:,}" for number in (before, after))
     if (was, now) == ("?", "?"):
         return ""

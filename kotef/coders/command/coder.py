@@ -18,8 +18,7 @@ from kotef.coders.command.cost import ReportedCost, spent_by, told_by
 from kotef.coders.command.line import AgentCommand
 from kotef.coders.command.presets import IDLE
 from kotef.coders.git_guard import GitKept
-from kotef.context.prompts import Prompts
-from kotef.deps import Clock, Emit
+from kotef.deps import RunContext
 from kotef.failures.quoting import plain
 from kotef.files import list_within, read_within, remove_within, write_atomic, write_within
 from kotef.redaction import redactor
@@ -27,7 +26,6 @@ from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.errors import ToolFault
-from kotef.workspace.snapshots import Snapshots
 
 LEAST: Final = 10.0
 """Seconds below which no agent is started."""
@@ -52,7 +50,7 @@ class Hand:
     start: Callable[[str, Mapping[str, str], float, float, Path], Awaitable[Completed]]
     """Runs a command line with these variables set: wall seconds, seconds of silence, the log."""
     scratch: Path
-    """A folder it can write into, outside of the workspace."""
+    """A folder it can write into, outside the workspace."""
     found: Callable[[str], bool]
     """Whether a program of this name is there to be started."""
 
@@ -61,16 +59,9 @@ class Hand:
 class CommandCoder:
     """Writes the brief to a file, runs the program, and takes the tree it leaves behind; its words are only claims."""
 
+    context: RunContext
     command: AgentCommand
-    root: Path
-    run_dir: Path
-    snapshots: Snapshots
-    prompts: Prompts
     hand: Hand
-    emit: Emit
-    clock: Clock
-    reserve: Callable[[], float]
-    """Seconds to keep back for one verification."""
     price: Price | None = None
     """What its tokens cost, where it names no sum itself."""
     seconds: float | None = None
@@ -97,23 +88,23 @@ class CommandCoder:
         """One run of the program; whatever ends it, the verifier judges what it left."""
         visit = brief.plan.visit
         seconds = min(self._left(), self.seconds or self._left())
-        before = self.snapshots.take()
-        file = self.run_dir / NAME.format(visit=visit)
-        text = brief_text(self.prompts, brief, started_before=file.exists() and before != brief.tree)
+        before = self.context.snapshots.take()
+        file = self.context.run_dir / NAME.format(visit=visit)
+        text = brief_text(self.context.prompts, brief, started_before=file.exists() and before != brief.tree)
         content = redactor().text(text).encode("utf-8", "replace")
         write_atomic(file, content)
         given = self.hand.scratch / file.name  # the state of the run is not readable in a sandbox
         write_atomic(given, content)
         account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
-        self.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
+        self.context.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
         done, hands = await self._run(given, account, seconds, visit)
         told = told_by(self.name, done.stdout, _read(account))
         spent = spent_by(told, self.price)
         if spent.unpriced:
             why = "names no sum" if told and (told.tokens_in or told.tokens_out) else "gave no account of what it used"
-            self.emit("notice", text=f"the cost of this attempt is unknown: {self.name} {why}")
+            self.context.emit("notice", text=f"the cost of this attempt is unknown: {self.name} {why}")
         stopped_by, why = self._ending(done, told, seconds)
-        changed = self.snapshots.changed(before, self.snapshots.take())
+        changed = self.context.snapshots.changed(before, self.context.snapshots.take())
         whole = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()
         words = redactor().text(whole[-_WORDS:])
         edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=words)
@@ -128,22 +119,24 @@ class CommandCoder:
 
     def _claim(self, words: str, brief: Brief) -> Contradiction | None:
         """What its last words report as impossible; None without a report, and where code finds it wrong."""
-        said = list(_REPORT.finditer(words))[-1:]  # what stands before it may quote the brief
+        said = list(_REPORT.finditer(words))[-1:]  # what is before it may quote the brief
         if not said:
             return None
         place, why = said[0]["place"].strip(" `"), words[said[0].end() :].strip(" `*\n")[:_REPORTED]
         try:
-            found = ClaimCheck(brief, self.snapshots).check(place)
+            found = ClaimCheck(brief, self.context.snapshots).check(place)
         except ToolFault as fault:
-            self.emit("notice", text=f"what {self.name} reports as impossible is not taken: {fault.message}")
+            self.context.emit("notice", text=f"what {self.name} reports as impossible is not taken: {fault.message}")
             return None
         hidden = redactor().text
         return Contradiction(place=hidden(place), why=hidden(why), found=hidden(found))
 
     async def _run(self, file: Path, account: Path, seconds: float, visit: int) -> tuple[Completed, Hands]:
-        hands = Hands(self.snapshots, self.run_dir)
-        kept = GitKept(self.root, self.run_dir, self.emit, self.snapshots.repositories().kept)
-        log = self.run_dir / "logs" / f"visit-{visit}-{self.name}.log"
+        hands = Hands(self.context.snapshots, self.context.run_dir)
+        kept = GitKept(
+            self.context.root, self.context.run_dir, self.context.emit, self.context.snapshots.repositories().kept
+        )
+        log = self.context.run_dir / "logs" / f"visit-{visit}-{self.name}.log"
         line = self.command.filled(file, account)
         idle, variables = self._idle, self._variables()
         there = set(self._left_behind())
@@ -151,7 +144,7 @@ class CommandCoder:
             done = await kept.after_background(lambda: self.hand.start(line, variables, seconds, idle, log), log)
             for name in set(self._left_behind()) - there:
                 with suppress(OSError):
-                    remove_within(self.root, name)
+                    remove_within(self.context.root, name)
         if done.exit_code == 0:
             self._shortest = min(done.seconds, self._shortest or done.seconds)
         return done, hands
@@ -163,7 +156,7 @@ class CommandCoder:
 
     def _left(self) -> float:
         """What is left for it when the judging is paid."""
-        return self.clock.left() - self.reserve()
+        return self.context.clock.left() - self.context.executor.reserve()
 
     def _variables(self) -> dict[str, str]:
         preset = self.command.preset
@@ -176,13 +169,15 @@ class CommandCoder:
 
     def _index(self) -> dict[str, str]:
         """An index and a place for objects of its own, so that what it adds to git is not added to the user's."""
-        git = self.root / ".git"
+        git = self.context.root / ".git"
         if not git.is_dir():
             return {}
         index, objects = self.hand.scratch / "kotef-index", self.hand.scratch / "kotef-objects"
         objects.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):  # no object was added yet
-            write_within(self.hand.scratch, index.name, read_within(self.root, ".git/index", largest=_INDEX_CAP))
+            write_within(
+                self.hand.scratch, index.name, read_within(self.context.root, ".git/index", largest=_INDEX_CAP)
+            )
         return {
             "GIT_INDEX_FILE": str(index),
             "GIT_OBJECT_DIRECTORY": str(objects),
@@ -190,9 +185,9 @@ class CommandCoder:
         }
 
     def _left_behind(self) -> Iterator[str]:
-        """What lies at the top of the workspace that is not a part of anybody's work; no link is followed."""
+        """What is at the top of the workspace that is not a part of anybody's work; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
-        for entry in list_within(self.root, most=_ENTRIES) if globs else ():
+        for entry in list_within(self.context.root, most=_ENTRIES) if globs else ():
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
                 yield entry.name
 
@@ -219,7 +214,7 @@ def _last_words(output: str) -> str:
 
 
 def _read(account: Path) -> str:
-    """What the program wrote of itself; empty where it wrote nothing, or a link."""
+    """What the program wrote of itself; empty if it wrote nothing, or a link."""
     try:
         return read_within(account.parent, account.name, largest=_ACCOUNT_CAP).decode("utf-8", "replace")
     except OSError:

@@ -57,7 +57,7 @@ def spent_by(told: ReportedCost | None, price: Price | None) -> Spent:
 
 
 def _aider(stdout: str, _: str) -> ReportedCost | None:
-    """A line after each answer; the sum of money stands in the last."""
+    """A line after each answer; the sum of money is in the last."""
     lines = _AIDER_TOKENS.findall(stdout)
     costs = _AIDER_COST.findall(stdout)
     if not lines:

@@ -36,7 +36,7 @@ class AgentCommand(NamedTuple):
     template: str
     """As the shell is given it, once the placeholders are filled."""
     program: str
-    """The word that starts it; empty where only the shell knows."""
+    """The word that starts it; empty if only the shell knows."""
     preset: Preset | None
 
     def filled(self, brief: Path, account: Path) -> str:
@@ -51,7 +51,7 @@ def is_command(part: str) -> bool:
 
 
 def command_of(text: str) -> AgentCommand | None:
-    """The command meant by `aider`, `A=b aider --model x` or any line with a placeholder; None where it takes no brief.
+    """The command meant by `aider`, `A=b aider --model x` or any line with a placeholder; None if it takes no brief.
 
     A program of the table gets its subcommand and those of its flags that are not there already: they keep it from
     committing, asking, and confining itself.
@@ -92,7 +92,7 @@ def splits_text(text: str) -> bool:
 
 
 def _filled(text: str, placeholder: str, value: str) -> str:
-    """The value is quoted by itself: quotes it would stand in end before it, and begin again after it."""
+    """The value is quoted by itself: quotes it would be in end before it, and begin again after it."""
 
     def quoted(found: re.Match[str]) -> str:
         mark = _mark_at(text, found.start())

@@ -28,7 +28,7 @@ class Preset:
     version: str
     """The one whose flags these are."""
     takes: str
-    """What hands it the brief; stands last."""
+    """What hands it the brief; is last."""
     flags: tuple[str, ...]
     """No one is asked, nothing is committed, no sandbox inside ours. A value follows its flag after a space."""
     sub: str = ""

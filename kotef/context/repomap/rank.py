@@ -13,7 +13,7 @@ DAMPING: Final = 0.85
 ROUNDS: Final = 5
 """Files that lean on each other in a chain longer than this are rare; more rounds change who is first hardly ever."""
 AMBIGUOUS: Final = 6
-"""A name that more files define than this (`main`, `get`) tells no one which of them is meant."""
+"""A name that more files define than this (`main`, `get`) does not show which of them is meant."""
 _WHOLE: Final = math.lcm(*range(1, AMBIGUOUS + 1))
 """What one name is worth; it divides evenly, and sums of integers do not depend on their order."""
 

@@ -19,7 +19,7 @@ class Symbol(NamedTuple):
     name: str
     """With the definitions around it, outermost first, separated by dots: `Cart.total`."""
     kind: str
-    """`class`, `function`, `method`, …; `definition` where no grammar tells which."""
+    """`class`, `function`, `method`, …; `definition` where no grammar shows which."""
     line: int
     """From 1."""
     text: str
@@ -36,7 +36,7 @@ class _Span(NamedTuple):
 
 
 def read_by(language: Language) -> str:
-    """Who tells the definitions of this language here; part of the key under which they are kept."""
+    """Who gives the definitions of this language here; part of the key under which they are kept."""
     if _parser(language) is not None:
         return f"tree-sitter {language.function}"
     return "ast" if language.name == "Python" else "lines"
@@ -81,7 +81,7 @@ def _named(spans: list[_Span], lines: list[str]) -> Iterator[Symbol]:
 
 @cache
 def _parser(language: Language) -> tuple[Any, Any] | None:
-    """A parser and a query; None where the grammar is not installed."""
+    """A parser and a query; None if the grammar is not installed."""
     if not language.module:
         return None
     try:

@@ -39,7 +39,7 @@ class _Addition:
 
 
 def canary(path: str, content: bytes, *, beside: str, seed: int) -> Canary | None:
-    """The file with a canary beside the test of this id, by its conventions; None where they are not known."""
+    """The file with a canary beside the test of this id, by its conventions; None if they are not known."""
     chance = random.Random(f"{seed} {path} {beside}")  # noqa: S311 - the seed is the secret
     names = names_below(path, beside)
     if path.endswith((".py", ".pyi")):

@@ -28,7 +28,7 @@ class Reworded:
 
 
 def reworded(path: str, before: bytes | None, now: bytes, chance: random.Random) -> Reworded | None:
-    """The file with other letters in comments that were not there before; None where it has none.
+    """The file with other letters in comments that were not there before; None if it has none.
 
     Words that the code has as well stay, because a comment may have to name what it documents.
     """

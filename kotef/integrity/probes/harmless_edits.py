@@ -24,7 +24,7 @@ _SHELL_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
 def harmless_edit(
     path: str, content: bytes, tests: Sequence[str], chance: random.Random, *, is_wrong: bool = False
 ) -> bytes | None:
-    """The file with a comment at its end, and what the tests expect written otherwise; None where not safe.
+    """The file with a comment at its end, and what the tests expect written otherwise; None if not safe.
 
     In Python a true assertion is added to each of the tests. `tests` are ids of tests in the file; `is_wrong` says that
     an answer in it was made wrong.
@@ -44,7 +44,8 @@ class _HarmlessEdit:
     """The edit of one file.
 
     The comment names values near the expected ones, or, where an answer is wrong, the expected ones themselves: a
-    product that looks in the file for what it is compared with must not tell a wrong answer from a harmless edit.
+    product that looks in the file for what it is compared with must not distinguish a wrong answer from a harmless
+    edit.
     """
 
     path: str

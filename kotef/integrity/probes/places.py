@@ -42,7 +42,7 @@ def defined_tests(paths: Collection[str], read: Callable[[str], bytes | None]) -
 
 
 def file_of_test(test: str, paths: Collection[str], read: Callable[[str], bytes | None]) -> str | None:
-    """The file of the workspace that holds the test; None where none, or more than one, does.
+    """The file of the workspace that holds the test; None if none, or more than one, does.
 
     The place in an id is a file, a folder (Go), or something else; then it is the one file among the tests that holds
     the name as a word.

@@ -38,7 +38,7 @@ class SourceText:
 
     @classmethod
     def of_python(cls, content: bytes) -> Self | None:
-        """A Python module in the encoding that it declares; None where it cannot be decoded."""
+        """A Python module in the encoding that it declares; None if it cannot be decoded."""
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         except SyntaxError:
@@ -47,7 +47,7 @@ class SourceText:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Self | None:
-        """A file that is UTF-8, or else taken byte by byte; None where it is binary."""
+        """A file that is UTF-8, or else taken byte by byte; None if it is binary."""
         if b"\0" in content:
             return None
         return cls._decoded(content, "utf-8") or cls._decoded(content, "latin-1")
@@ -104,7 +104,7 @@ class SourceText:
         return type(self)(text, self.encoding, self.mark)
 
     def content(self) -> bytes | None:
-        """The bytes of the file; None where the text has a character that its encoding has not."""
+        """The bytes of the file; None if the text has a character that its encoding has not."""
         try:
             return self.mark + self.text.encode(self.encoding)
         except ValueError:
@@ -118,7 +118,7 @@ def parsed(text: str) -> ast.Module | None:
 
 
 def parsed_once(text: str) -> ast.Module | None:
-    """The syntax tree of a module; None where it has none, or where the text warns of its own syntax."""
+    """The syntax tree of a module; None if it has none, or where the text warns of its own syntax."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -93,7 +93,7 @@ def speaks_to_the_judge(
     """What is new in the changed files of the product, given as path and text before the run and now.
 
     A construct moved from one of the files to another is not new. `told_by_status` says that only an exit status
-    tells how the tests went, so that a function that exits with success speaks for them.
+    says how the tests went, so that a function that exits with success speaks for them.
     """
     known = Counter(key for path, text in before.items() for key, _ in _constructs(path, text, told_by_status))
     found: list[TamperingFinding] = []
@@ -257,7 +257,7 @@ class _ModuleReader:
         return False
 
     def _contents(self, scope: ast.AST, known: frozenset[str]) -> frozenset[str]:
-        """Names that stand in this scope for what was read from a file."""
+        """Names that are in this scope for what was read from a file."""
         if not self.runs:
             return known
         for node in ast.walk(scope):

@@ -75,7 +75,7 @@ def constant(site: Site) -> Iterator[EditProposal]:
 
 
 def added(site: Site) -> Iterator[EditProposal]:
-    """A simple statement comes to stand under an `if`."""
+    """A simple statement comes to be under an `if`."""
     node, source = site.node, site.scope.source
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Break | ast.Continue):
         return

@@ -106,7 +106,7 @@ def otherwise(site: Site) -> Iterator[EditProposal]:
 
 
 def copy(site: Site) -> Iterator[EditProposal]:
-    """A simple statement of the function once more, after this one or before a block's first."""
+    """A simple statement of the function again, after this one or before a block's first."""
     node, block = site.node, block_of(site)
     if not isinstance(node, ast.stmt) or is_docstring(node):
         return

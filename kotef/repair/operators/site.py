@@ -48,7 +48,7 @@ class Site:
         return not (stored or annotated or statement)
 
     def text(self, node: ast.AST) -> str:
-        """As it stands in the file."""
+        """As it is in the file."""
         return self.scope.source.text(node)
 
     def put(
@@ -67,7 +67,7 @@ class Site:
     def between(
         self, left: ast.AST, right: ast.AST, text: str, *, extra: float = 0.0, anti: str = ""
     ) -> Iterator[EditProposal]:
-        """Replace what stands between two nodes: an operator. Parentheses and comments there are left alone."""
+        """Replace what is between two nodes: an operator. Parentheses and comments there are left alone."""
         source = self.scope.source
         start, end = source.span(left)[1], source.span(right)[0]
         between = source.content[start:end].decode("utf-8")
@@ -111,7 +111,7 @@ class Site:
 
 
 def body_indent(site: Site, body: list[ast.stmt]) -> str | None:
-    """The indentation of a block; None if it stands on its header's line."""
+    """The indentation of a block; None if it is on its header's line."""
     first = body[0]
     return site.scope.source.indent(first) if site.scope.source.begins_line(first) else None
 

@@ -69,7 +69,7 @@ def swap_neighbours(site: Site) -> Iterator[EditProposal]:
 
 
 def move_out(site: Site) -> Iterator[EditProposal]:
-    """The last statements of a block come to stand after it: a `return` inside the loop."""
+    """The last statements of a block come to be after it: a `return` inside the loop."""
     node, source = site.node, site.scope.source
     block = block_of(site)
     if not block or not source.begins_line(node) or len(block) < 2:
@@ -84,7 +84,7 @@ def move_out(site: Site) -> Iterator[EditProposal]:
 
 
 def move_in(site: Site) -> Iterator[EditProposal]:
-    """A statement after a block comes to stand at the block's end."""
+    """A statement after a block comes to be at the block's end."""
     node, source = site.node, site.scope.source
     block = block_of(site)
     if not isinstance(node, SIMPLE) or not source.begins_line(node):
@@ -101,7 +101,7 @@ def move_in(site: Site) -> Iterator[EditProposal]:
 
 
 def move_up(site: Site) -> Iterator[EditProposal]:
-    """A simple statement comes to stand before the block it is in: an initial value set in the loop."""
+    """A simple statement comes to be before the block it is in: an initial value set in the loop."""
     node, source = site.node, site.scope.source
     if (
         not isinstance(node, ast.Assign)
@@ -120,7 +120,7 @@ def move_up(site: Site) -> Iterator[EditProposal]:
 
 
 def move_to_end(site: Site) -> Iterator[EditProposal]:
-    """A simple statement comes to stand last in its block, or first: an update made too early or too late."""
+    """A simple statement comes to be last in its block, or first: an update made too early or too late."""
     node, source, block = site.node, site.scope.source, block_of(site)
     if not isinstance(node, SIMPLE) or len(block) < 3 or not source.begins_line(node) or not source.ends_line(node):
         return

@@ -60,7 +60,7 @@ class Swapper:
         return found
 
     def elsewhere(self) -> list[str]:
-        """Files of imported modules that lie in an environment, not in the workspace or the standard library."""
+        """Files of imported modules that are in an environment, not in the workspace or the standard library."""
         files = {str(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())}
         return sorted(file for file in files if file.endswith(".py") and "site-packages" in file.split(os.sep))
 

@@ -2,7 +2,7 @@
 
 Run as a script: `main.py FD ROOT SCRATCH ON_PATH ARGUMENT…`. It collects the suite once and then answers requests,
 one JSON value a line, on the socket FD; every request that runs the project's code is run in a forked child. It uses
-the standard library and the project's pytest alone. ON_PATH is empty where modules are not looked for in ROOT.
+the standard library and the project's pytest alone. ON_PATH is empty if modules are not looked for in ROOT.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _CHANGES = {
 """Audit events that change the file system, with the places of the paths they change and of the directory descriptors
 these are relative to."""
 _OF_ENTRIES = frozenset({"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "shutil.rmtree"})
-"""Events that change an entry of a directory: a link that stands there is not followed."""
+"""Events that change an entry of a directory: a link that is there is not followed."""
 _STARTS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "subprocess.Popen"})
 _PROGRAMS = _STARTS - {"os.fork", "os.forkpty"}
 """Starts of another program, which does not see what is edited in memory; a fork does."""

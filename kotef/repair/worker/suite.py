@@ -52,7 +52,7 @@ class Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[Any]) -> None:
-        """Keep what the first failing subtest raised: the test itself goes on."""
+        """Keep what the first failing subtest raised: the test itself continues."""
         if call.excinfo is not None and self._in_subtest is None:
             self._in_subtest = call.excinfo.value
 

@@ -200,7 +200,7 @@ class Trials:
         return sorted(indices, key=lambda index: -self._kills.get(index, 0))
 
     def _probe(self, request: dict[str, Any], tell: Tell) -> None:
-        """Apply a candidate, then call functions with given arguments, and run variants of tests; tells all results."""
+        """Apply a candidate, then call functions with given arguments, and run variants of tests; says all results."""
         for unit in request["units"]:
             self._swapper.apply(unit)
         for which, asked in enumerate(request["functions"]):

@@ -19,10 +19,7 @@ from kotef.runs.attempt_diff import save_state
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.sdd.folder import FOLDER, RUNS
-from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN
-from kotef.workspace.last_tree import saw
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import EXECUTABLE, LINK, PLAIN, Snapshots, note_last_tree, workspace_lock
 
 TAKEN_UP: Final = "taken-up.json"
 """Marks an imported run until its first step here: facts about the machine in its state are not valid yet."""
@@ -69,7 +66,7 @@ class Received:
             except BaseException:
                 shutil.rmtree(run.path, ignore_errors=True)
                 raise
-            saw(run.path, snapshots.take())
+            note_last_tree(run.path, snapshots.take())
         return run, said
 
     def _take_in(self, snapshots: Snapshots) -> None:

@@ -20,8 +20,7 @@ from kotef.runs.exports.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects
 from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, workspace_lock
 
 _FOLDERS: Final = ("", "logs", "stash")
 _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

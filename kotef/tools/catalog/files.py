@@ -84,7 +84,7 @@ ROWS: Final = (
         "core",
         ViewFile,
         _view_file,
-        "Read a text file; number and tab before each line are not part of it.",
+        "Read a text file; leading line numbers and tabs are not part of it.",
     ),
     ToolSpec(
         "view_truncated_output",

@@ -69,7 +69,7 @@ class Console:
 
 
 def write(folder, binary, status, code):
-    """One report for one binary; a failure that no test tells of is the package's."""
+    """One report for one binary; a failure that no test reports is the package's."""
     place = os.path.realpath(os.getcwd())
     module = os.path.basename(binary)[: -len(".test")]
     tests = [[place, module, [name], how] for name, how in status.items()]

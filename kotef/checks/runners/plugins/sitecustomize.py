@@ -1,7 +1,7 @@
 """A recorder of unittest results, test by test; it runs in the project's interpreter, whatever its version.
 
-Imported by Python itself at its start. Nothing happens until `unittest` is imported, and nothing where no report is
-asked for. Processes that a test starts, forked ones, and runs inside of a test tell nothing.
+Imported by Python itself at its start. Nothing happens until `unittest` is imported, and nothing if no report is
+asked for. Processes that a test starts, forked ones, and runs inside a test tell nothing.
 """
 
 import os

@@ -51,7 +51,7 @@ class CanonicalForm:
                 return self._of_operation(node)
 
     def origin(self, node: ast.expr) -> str:
-        """The dotted name of an imported thing; empty where it is none."""
+        """The dotted name of an imported thing; empty if it is none."""
         match node:
             case ast.Name(id=name) if name not in self.values and name not in self.variables:
                 if name in self.imports:

@@ -48,7 +48,7 @@ class Expectation:
 
 
 def exclude_each_other(one: Expectation, other: Expectation) -> bool:
-    """Whether no value meets both. False where an object with an equality of its own could."""
+    """Whether no value meets both. False if an object with an equality of its own could."""
     relations = {one.relation, other.relation}
     is_repeated = one.is_repeated or other.is_repeated
     if relations == {"true", "false"} or (len(relations) > 1 and "raises" in relations):
@@ -61,7 +61,7 @@ def exclude_each_other(one: Expectation, other: Expectation) -> bool:
 
 
 def literal(node: ast.expr) -> tuple[object] | None:
-    """The value of a literal, in a tuple; None where the expression is more than that."""
+    """The value of a literal, in a tuple; None if the expression is more than that."""
     try:
         return (ast.literal_eval(node),)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

@@ -16,7 +16,7 @@ def plain_expectations(path: str, content: bytes) -> list[Expectation]:
 
 
 def function_at(content: bytes, line: int) -> str | None:
-    """The test function around a line, classes first, as an id has it; None where the line is in no function."""
+    """The test function around a line, classes first, as an id has it; None if the line is in no function."""
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
     above: list[str] = []

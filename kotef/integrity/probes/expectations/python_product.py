@@ -29,7 +29,7 @@ class Definition(NamedTuple):
     node: ast.stmt | None
     """None: the module does not have the name yet."""
     rest: str
-    """What of the dotted name goes on behind it: attributes."""
+    """What of the dotted name continues behind it: attributes."""
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class Product:
     absent: Collection[str] = ()
     """Top-level modules that tests import and that are not there yet."""
     tests: Collection[str] = ()
-    """Files that judge although their names do not tell."""
+    """Files that judge although their names do not say."""
     is_standard: bool = False
     """Whether the standard library itself is the product."""
     _by_name: dict[str, list[str]] = field(default_factory=dict, init=False)
@@ -82,7 +82,7 @@ class Product:
         return found is not None and depends_on_arguments(found[1]) and self._pure(origin, 0)
 
     def has_state(self, origin: str) -> bool:
-        """Whether a function, or one that it calls, surely keeps or reads a state; False where that is unknown."""
+        """Whether a function, or one that it calls, surely keeps or reads a state; False if that is unknown."""
         return self._state(origin, 0)
 
     def _is_pure(self, origin: str, depth: int) -> bool:
@@ -116,7 +116,7 @@ class Product:
         return found.path, found.node
 
     def _found(self, origin: str, depth: int) -> Definition | None:
-        """Where a dotted name is defined, through re-exports; None where that is not surely known."""
+        """Where a dotted name is defined, through re-exports; None if that is not surely known."""
         place = self._file_of(origin)
         tree = self._module(place[0]) if place else None
         if place is None or tree is None or depth > _DEPTH:
@@ -144,7 +144,7 @@ class Product:
             yield absolute(node, path)
 
     def _file_of(self, origin: str) -> tuple[str, str] | None:
-        """The one file of the longest module in a dotted name, and the rest of the name; None where several fit."""
+        """The one file of the longest module in a dotted name, and the rest of the name; None if several fit."""
         parts = origin.split(".")
         for length in range(len(parts) - 1, 0, -1):
             inside = "/".join(parts[:length])

@@ -77,7 +77,7 @@ class ModuleScope:
         return self.is_dynamic(name) or "*" in self._all
 
     def constant(self, name: str) -> ast.expr | None:
-        """The literal that a name is bound to once; None where it is more, or may be changed."""
+        """The literal that a name is bound to once; None if it is more, or may be changed."""
         match self.bindings(name):
             case [ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(value=ast.expr() as value)]:
                 return value if literal(value) else None
@@ -246,7 +246,7 @@ def _locals(function: ast.FunctionDef) -> frozenset[str]:
 
 
 def _root(node: ast.expr) -> str:
-    """The name at the beginning of `a.b[c].d`; empty where it begins otherwise."""
+    """The name at the beginning of `a.b[c].d`; empty if it begins otherwise."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

@@ -25,7 +25,7 @@ class Enumeration:
     """One enumeration, or one group of Go constants."""
 
     name: str
-    """Empty where it has none."""
+    """Empty if it has none."""
     members: tuple[str, ...]
     """Those that are values as they stand: no variant with contents."""
 
@@ -38,7 +38,7 @@ class EnumSource:
     paths: Collection[str]
 
     def another(self, tokens: TokenText, start: int, end: int, chance: random.Random) -> str | None:
-        """Another member for the value between two indices, such as `Status::Paid`; None where it is not a member."""
+        """Another member for the value between two indices, such as `Status::Paid`; None if it is not a member."""
         last = end - 1
         if not tokens.is_word(last) or not _is_name(tokens, start, last):
             return None

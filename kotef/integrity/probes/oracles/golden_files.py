@@ -22,7 +22,7 @@ _NEAR_MIDDLE: Final = 40
 def golden_answers(
     path: str, region: str, names: Sequence[str], read: Callable[[str], bytes | None], chance: random.Random
 ) -> Iterator[WrongAnswer]:
-    """Each golden file whose path stands in the code of the test, and the test's part of its snapshot file."""
+    """Each golden file whose path is in the code of the test, and the test's part of its snapshot file."""
     seen: set[str] = set()
     for name in _paths(region):
         for base in (dirname(path), "", join(dirname(path), "testdata")):

@@ -60,7 +60,7 @@ def shifted_number(text: str, tolerance: float, chance: random.Random) -> str | 
 def near_text(literal: str, chance: random.Random, is_wrong: Callable[[str], bool] = lambda _: True) -> str | None:
     """A literal of text in which one letter or digit is another, or, where it has none, one letter more.
 
-    `literal` is as it stands in the source, quotes included; `is_wrong` says whether a candidate can be used.
+    `literal` is as it is in the source, quotes included; `is_wrong` says whether a candidate can be used.
     """
     opening = re.search(r"['\"`]", literal)
     if opening is None:
@@ -125,7 +125,7 @@ def alike_python(node: ast.expr) -> list[str]:
 
 
 def constant(node: ast.expr) -> object:
-    """The value of a constant, a signed number included; None where it is something else."""
+    """The value of a constant, a signed number included; None if it is something else."""
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | bytes() as value):
             return value

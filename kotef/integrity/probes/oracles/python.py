@@ -95,7 +95,7 @@ def _is_parsable(source: SourceText, tree: ast.Module, changed: SourceText, orac
 
 
 def python_region(content: bytes, names: Sequence[str]) -> str | None:
-    """The text of one test function or method; None where it is not surely found."""
+    """The text of one test function or method; None if it is not surely found."""
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
     test = python_test(tree, names) if tree else None

@@ -82,7 +82,7 @@ class PythonOracles:
     find: Find = lambda _: None
     """What a name that the test calls, and does not define, stands for."""
     tables: TableLookup | None = None
-    """Where expected values are looked for that stand in tables and files; None: nowhere."""
+    """Where expected values are looked for that are in tables and files; None: nowhere."""
     near: Near = near_python
     """What a literal is exchanged for; something else than a near value makes no answer wrong."""
     _may_wrap: bool = field(init=False)
@@ -145,7 +145,7 @@ class PythonOracles:
             yield from self._of_arguments(asserted_arguments(call, helper))
 
     def _helper(self, called: ast.expr) -> FunctionNode | None:
-        """The function of the project that is called; None where it is not surely known."""
+        """The function of the project that is called; None if it is not surely known."""
         name = ast.unparse(called)
         beside = next((helper for helper in self.test.helpers if name in {helper.name, f"self.{helper.name}"}), None)
         return beside or (self.find(name) if isinstance(called, ast.Name | ast.Attribute) else None)
@@ -257,14 +257,14 @@ class PythonOracles:
     # -- what is changed
 
     def _literal_of_either(self, *sides: ast.expr) -> OracleEdit | None:
-        """A literal that stands in one of two sides, if only in one."""
+        """A literal that is in one of two sides, if only in one."""
         ranked = sorted(sides, key=self._rank)
         found = next((oracle for side in ranked if (oracle := self._literal(side))), None)
         found = found or next((oracle for side in ranked if (oracle := self._literal_elsewhere(side))), None)
         return found or next((oracle for side in ranked if (oracle := self._held(side))), None)
 
     def _held(self, side: ast.expr) -> OracleEdit | None:
-        """The literal in a call that tells any two apart, as `json.dumps({"a": 1})`."""
+        """The literal in a call that distinguishes any two, as `json.dumps({"a": 1})`."""
         match side:
             case ast.Call(func=function, args=[inner, *_]) if _HOLDERS.search(ast.unparse(function)):
                 return self._literal(inner)
@@ -418,7 +418,7 @@ class PythonOracles:
         return self._of_truth_method(call, name) or self._of_turned(call, name)
 
     def _of_truth_method(self, call: ast.Call, name: str) -> OracleEdit | None:
-        """`assertTrue(a == b)` and `assertFalse(a != b)`; None where there is only a condition to turn."""
+        """`assertTrue(a == b)` and `assertFalse(a != b)`; None if there is only a condition to turn."""
         match name, call.args:
             case "assertTrue", [test, *_]:
                 found = next(self._of_truth(next(_conjuncts(test))))
@@ -540,7 +540,7 @@ def _is_among(text: str, values: Collection[object]) -> bool:
 
 
 def _number(node: ast.expr | None, default: float) -> float | None:
-    """A number that the source states; None where it is computed."""
+    """A number that the source states; None if it is computed."""
     if node is None or _is_none(node):
         return default
     value = constant(node)

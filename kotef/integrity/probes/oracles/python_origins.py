@@ -135,7 +135,7 @@ def values_of_row(row: ast.expr, columns: Sequence[str]) -> list[ast.expr]:
 
 
 def id_of_row(row: ast.expr, columns: Sequence[str], number: int) -> str | None:
-    """The id that pytest gives a row of literals; None where that is not known."""
+    """The id that pytest gives a row of literals; None if that is not known."""
     cells = values_of_row(row, columns)
     if len(cells) != len(columns) or not all(map(_is_literal, cells)):
         return None

@@ -33,7 +33,7 @@ class Cells:
     """The expected values that one assertion compares with, one after the other."""
 
     nodes: tuple[ast.expr, ...]
-    """Empty where the whole text of the file is one value."""
+    """Empty if the whole text of the file is one value."""
     beside: Beside | None
     """The file they stand in, where it is not the module of the test."""
 
@@ -50,7 +50,7 @@ class TableLookup:
     """Files outside of tests that count as expected data too."""
 
     def cells(self, side: ast.expr) -> Cells | None:
-        """The expected values that this side of a comparison stands for; None where they are not surely known.
+        """The expected values that this side of a comparison stands for; None if they are not surely known.
 
         Whatever row the loop begins with, and whatever rows it passes over, it compares with one of them.
         """
@@ -79,7 +79,7 @@ class TableLookup:
         return self._rows(loop.iter, (*place, *keys))
 
     def _rows(self, rows: ast.expr, keys: tuple[Key, ...]) -> Cells | None:
-        """The cells at the same place of every row; None where one has none."""
+        """The cells at the same place of every row; None if one has none."""
         match rows:
             case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
                 return self._rows(inner, keys[1:]) if keys[:1] == (1,) else None
@@ -210,7 +210,7 @@ class _Value:
 
 
 def _key_of(node: ast.expr) -> Key | None:
-    """The part that is read of a name; None where the whole is."""
+    """The part that is read of a name; None if the whole is."""
     match node:
         case ast.Subscript(slice=ast.Constant(value=int() | str() as key)):
             return key

@@ -29,7 +29,7 @@ class PythonTest:
 
 
 def python_test(tree: ast.Module, names: Sequence[str]) -> PythonTest | None:
-    """The test of this name, classes around it first; None where it is not surely found, or cannot be probed."""
+    """The test of this name, classes around it first; None if it is not surely found, or cannot be probed."""
     if not names:
         return None
     *above, last = [name.partition("[")[0] for name in names]
@@ -104,7 +104,7 @@ def bound_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _last_definition(body: Sequence[ast.stmt], name: str) -> FunctionNode | ast.ClassDef | None:
-    """What the name stands for in the end; None where it depends on a condition, or is something else."""
+    """What the name stands for in the end; None if it depends on a condition, or is something else."""
     found: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, FunctionNode | ast.ClassDef) and statement.name == name:

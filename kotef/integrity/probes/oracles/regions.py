@@ -16,7 +16,7 @@ _MAKES_TESTS: Final = re.compile(
 
 
 def region_of(tokens: TokenText, names: Sequence[str]) -> Region | None:
-    """The tokens of the test with this name, groups around it first; None where it is not surely found."""
+    """The tokens of the test with this name, groups around it first; None if it is not surely found."""
     if not names:
         return None
     found = list(_FINDERS[tokens.dialect](tokens, names))
@@ -45,7 +45,7 @@ def helpers_of(tokens: TokenText, region: Region) -> Iterator[Region]:
 
 
 def title_of(tokens: TokenText, at: int) -> str | None:
-    """The text of a literal as an id has it; None where it is put together at run time."""
+    """The text of a literal as an id has it; None if it is put together at run time."""
     text = tokens.text(at)
     if tokens.tokens[at].kind != "text" or "${" in text:
         return None

@@ -33,7 +33,7 @@ def wrong_answers(
     paths: Collection[str] = (),
     data: Collection[str] = (),
 ) -> tuple[WrongAnswer, ...]:
-    """Each oracle of one test made wrong, one at a time; empty where none can be changed safely.
+    """Each oracle of one test made wrong, one at a time; empty if none can be changed safely.
 
     `test` is an id, `place::part::name`, of a test in the file; `read` gives other files of the workspace, of which
     `paths` are searched for enumerations. `data` are files outside of tests that count as expected data too.

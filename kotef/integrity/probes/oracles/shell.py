@@ -24,7 +24,7 @@ _HEREDOC: Final = re.compile(r"<<-?\s*[\"']?(\w+)")
 
 
 def shell_answers(path: str, content: bytes, chance: random.Random) -> Iterator[WrongAnswer]:
-    """Each comparison of a script; which of them are reached only a run can tell."""
+    """Each comparison of a script; which of them are reached only a run can know."""
     source = SourceText.of_bytes(content)
     if source is None:
         return

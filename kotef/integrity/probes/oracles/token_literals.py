@@ -29,7 +29,7 @@ _HEX: Final = re.compile(r"(0x[\da-fA-F]+)()")
 
 
 def literals_in(tokens: TokenText, start: int, end: int) -> Iterator[int]:
-    """Indices of literals that stand in this value as they are, not as an argument or a key of it."""
+    """Indices of literals that are in this value as they are, not as an argument or a key of it."""
     while tokens.is_sign(start, "&"):
         start += 1
     for at in range(start, end):
@@ -77,7 +77,7 @@ def moved_number(tokens: TokenText, at: int, tolerance: float, chance: random.Ra
 
 
 def number_of(tokens: TokenText, start: int, end: int) -> float | None:
-    """A number that the source states; None where it is computed."""
+    """A number that the source states; None if it is computed."""
     found = _FLOAT.fullmatch(tokens.text(start)) if end - start == 1 else None
     return float(found[1].replace("_", "")) if found else None
 
@@ -146,7 +146,7 @@ def _is_key(tokens: TokenText, at: int, around: int) -> bool:
 
 
 def _holder_start(tokens: TokenText, opening: int) -> int | None:
-    """Where the expression begins that this bracket belongs to; None where it does more than hold values."""
+    """Where the expression begins that this bracket belongs to; None if it does more than hold values."""
     dialect = tokens.dialect
     if tokens.is_sign(opening, "("):
         if not tokens.is_word(opening - 1, *_WRAPPERS.get(dialect, ("",))):

@@ -56,7 +56,7 @@ def _oracles_of(
 
 
 def token_region(content: bytes, dialect: Dialect, names: Sequence[str]) -> str | None:
-    """The text of one test; None where it is not surely found."""
+    """The text of one test; None if it is not surely found."""
     source = SourceText.of_bytes(content)
     tokens = TokenText.of(dialect, source.text) if source else None
     region = region_of(tokens, names) if tokens else None
@@ -131,7 +131,7 @@ class TokenOracles:
     def _of_form(self, form: AssertionForm, opening: int, called: str) -> OracleEdit | None:
         arguments = self.tokens.arguments(opening)
         if form.is_true:
-            if self.tokens.dialect in {"java", "kotlin"} and len(arguments) > 1:  # a message stands on either side
+            if self.tokens.dialect in {"java", "kotlin"} and len(arguments) > 1:  # a message is on either side
                 texts = [self.tokens.tokens[end - 1].kind == "text" for _, end in arguments]
                 arguments = [value for value, is_text in zip(arguments, texts, strict=True) if not is_text]
                 arguments = arguments if len(arguments) == 1 else []
@@ -150,7 +150,7 @@ class TokenOracles:
         return found or self._turned(form, opening, called)
 
     def _values(self, form: AssertionForm, arguments: list[Region]) -> list[Region]:
-        """The arguments that are compared; a message may stand in front of them in older JUnit."""
+        """The arguments that are compared; a message may be in front of them in older JUnit."""
         first = 0
         if self.tokens.dialect == "go" and arguments and not self._is_test_handle(arguments[0]):
             first = -1
@@ -170,7 +170,7 @@ class TokenOracles:
         return is_jvm and len(arguments) == 3 and number_of(self.tokens, *arguments[2]) is not None  # noqa: PLR2004
 
     def _of_tolerance(self, form: AssertionForm, values: list[Region], arguments: list[Region]) -> OracleEdit | None:
-        """A number moved out of its tolerance; nothing where the tolerance is computed."""
+        """A number moved out of its tolerance; nothing if the tolerance is computed."""
         limit: float | None = 1
         if form.limit is not None and form.limit >= 0:
             limit = number_of(self.tokens, *arguments[form.limit]) if len(arguments) > form.limit else None
@@ -229,7 +229,7 @@ class TokenOracles:
         return None
 
     def _is_made(self, start: int, opening: int) -> bool:
-        """Whether what stands in front of the bracket is a type."""
+        """Whether what is in front of the bracket is a type."""
         head = self._text(start, opening)
         match self.tokens.dialect:
             case "go":

@@ -59,7 +59,7 @@ class TokenText:
 
     @classmethod
     def of(cls, dialect: Dialect, text: str) -> Self | None:
-        """The tokens; None where the brackets do not fit each other, so that something was misread."""
+        """The tokens; None if the brackets do not fit each other, so that something was misread."""
         tokens = tuple(_tokens(dialect, text))
         partner: dict[int, int] = {}
         opened: list[int] = []
@@ -105,7 +105,7 @@ class TokenText:
         return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
 
     def inside(self, start: int, end: int) -> Iterator[int]:
-        """Indices from `start` up to `end`, without what stands in brackets that open there."""
+        """Indices from `start` up to `end`, without what is in brackets that open there."""
         at = start
         while at < end:
             yield at

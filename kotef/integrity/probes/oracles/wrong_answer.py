@@ -51,13 +51,13 @@ class OracleEdit:
     kind: OracleKind
     edits: tuple[TextEdit, ...]
     halt: tuple[TextEdit, ...] = ()
-    """Empty where no unconditional failure can be put there."""
+    """Empty if no unconditional failure can be put there."""
     beside: Beside | None = None
     """The file that `edits` change; None: the one that holds the assertion, as `halt`."""
 
 
 def wrong_answer(path: str, source: SourceText, oracle: OracleEdit) -> WrongAnswer | None:
-    """The edit applied; None where it changes nothing, moves lines, or does not fit the encoding of the file."""
+    """The edit applied; None if it changes nothing, moves lines, or does not fit the encoding of the file."""
     place, before = (oracle.beside.path, oracle.beside.source) if oracle.beside else (path, source)
     changed = before.edited(oracle.edits)
     content = changed.content()

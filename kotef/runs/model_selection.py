@@ -1,4 +1,4 @@
-"""Resolution of the coder chain and of each role's model endpoint."""
+"""Selection of the coder chain, and of the model endpoint of each role."""
 
 import asyncio
 import os
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
-from kotef.deps import Emit
+from kotef.deps import Emit, Models
 from kotef.errors import ModelError, UsageError
 from kotef.models.factory import Endpoint, discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.roles import endpoint_of
-from kotef.runs.run_config import Models
+from kotef.runs.run_settings import RunSettings
 from kotef.sdd.agents import Company, Role
 from kotef.settings import Price, Tariff
 
@@ -24,8 +24,8 @@ NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a 
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """Who works on a task: the chain of coders, and the endpoints of its models."""
+class ModelSelection:
+    """The chain of coders, and the endpoints that its models are asked at."""
 
     chain: str
     endpoint: Endpoint | None
@@ -55,7 +55,7 @@ class Cast:
         }
 
     def need_prices(self, max_cost: float | None, config: UserConfig) -> None:
-        """UsageError where a limit in money is set and a model has no price."""
+        """UsageError if a limit in money is set and a model has no price."""
         for name in self._names() if max_cost is not None else ():
             if name not in config.prices:
                 hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
@@ -105,16 +105,16 @@ class Cast:
         return Tariff(**price.model_dump(), stand_in=config.prices.get(stand_in))
 
 
-def cast_of(options: dict[str, Any], config: UserConfig, company: Company) -> Cast:
+def select_models(settings: RunSettings, config: UserConfig, company: Company) -> ModelSelection:
     """The chain asked for, else the default for what is configured, with the company that works on it.
 
     UsageError when it needs a model and none is known, or when a role asks for an endpoint that is not configured.
     """
-    model, url = options["model"] or config.model, options["base_url"] or config.base_url
-    chain = options["coder"]
+    model, url, chain = (settings.value(name) for name in ("model", "base_url", "coder"))
+    planner_model = settings.value("planner_model")
     links = parse_chain(chain) if chain is not None else ()
     wants_model = "model" in [link.name for link in links] if chain is not None else None
-    named = model or options["planner_model"]
+    named = model or planner_model
     if not wants_model and named and any(link.command for link in links):
         wants_model, model = None, named  # it plans; a key alone is the program's
     endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
@@ -123,16 +123,16 @@ def cast_of(options: dict[str, Any], config: UserConfig, company: Company) -> Ca
             hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` shows what is missing"
             raise UsageError(NO_MODEL, hint=hint)
         said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
-        return Cast(chain or WITHOUT_MODEL, None, company=company, notices=said)
+        return ModelSelection(chain or WITHOUT_MODEL, None, company=company, notices=said)
     endpoint = _named(endpoint)
     coder = endpoint_of(company.coder, endpoint, config, os.environ)
     planner = endpoint_of(company.planner, endpoint, config, os.environ)
-    if options["planner_model"]:
-        planner = replace(planner, name=options["planner_model"])
+    if planner_model:
+        planner = replace(planner, name=planner_model)
     asks_alone = company.reviewer.model or company.reviewer.base_url
     reviewer = endpoint_of(company.reviewer, endpoint, config, os.environ) if asks_alone else planner
-    stand_in = options["fallback_model"] or config.fallback_model or ""
-    return Cast(chain or WITH_MODEL, endpoint, coder, planner, reviewer, stand_in, company)
+    stand_in = settings.value("fallback_model") or ""
+    return ModelSelection(chain or WITH_MODEL, endpoint, coder, planner, reviewer, stand_in, company)
 
 
 def _named(endpoint: Endpoint) -> Endpoint:

@@ -1,0 +1,203 @@
+"""Settings of a run with their origins: one precedence for every command."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from kotef.errors import UsageError
+from kotef.redaction import SECRET_MARK
+from kotef.runs.config import UserConfig
+from kotef.runs.repository import Settings
+from kotef.sandbox import Wanted
+from kotef.settings import PROFILES, Limits, ProfileName
+from kotef.state import Task
+from kotef.tools.registry import tier_of
+
+SettingOrigin = Literal["option", "environment", "run", "user", "repository", "profile", "default"]
+"""`run`: what the run began with, for a resume."""
+
+MODEL_SETTINGS: Final = ("model", "base_url", "coder", "planner_model", "fallback_model")
+OPTIONS: Final[Mapping[str, str]] = {
+    **{name: name for name in MODEL_SETTINGS},
+    "agent": "agent",
+    "sandbox.level": "sandbox",
+    "sandbox.network": "network",
+    "sandbox.read": "reads",
+    **{f"limits.{name}": name for name in Limits.model_fields},
+}
+"""Setting → the option of that meaning, where a command has it."""
+VARIABLES: Final[Mapping[str, str]] = {
+    "model": "KOTEF_MODEL",
+    "base_url": "OPENAI_BASE_URL",
+    "coder": "KOTEF_CODER",
+    "planner_model": "KOTEF_PLANNER_MODEL",
+    "fallback_model": "KOTEF_FALLBACK_MODEL",
+    "sandbox.level": "KOTEF_SANDBOX",
+    "limits.probes": "KOTEF_PROBES",
+    "tools": "KOTEF_TOOLS",
+}
+"""Setting → the environment variable that is asked where the command line does not say."""
+_CHOICES: Final = {"sandbox.level": get_args(Wanted), "limits.probes": ("off", "fast", "full")}
+
+
+class RunSetting(NamedTuple):
+    """One setting and who says it."""
+
+    value: Any
+    """None where no one does and there is no default."""
+    origin: SettingOrigin
+
+
+class SandboxRequest(NamedTuple):
+    """What commands are to be confined by, and what they may have."""
+
+    wanted: Wanted
+    network: bool
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Every setting of one command, by name."""
+
+    found: Mapping[str, RunSetting]
+
+    def __getitem__(self, name: str) -> RunSetting:
+        """The setting of this name."""
+        return self.found[name]
+
+    def value(self, name: str) -> Any:
+        """What it is set to."""
+        return self.found[name].value
+
+    @property
+    def sandbox(self) -> SandboxRequest:
+        """What commands are to be confined by."""
+        return SandboxRequest(*(self.value(f"sandbox.{name}") for name in ("level", "network", "read")))
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
+        return Limits(**{name: self.value(f"limits.{name}") for name in Limits.model_fields})
+
+
+def run_settings(
+    given: Mapping[str, Any],
+    config: UserConfig,
+    theirs: Settings,
+    *,
+    profile: ProfileName = "strict",
+    task: Task | None = None,
+    env: Mapping[str, str] | None = None,
+) -> RunSettings:
+    """Every setting with its value and origin; whoever needs one asks here.
+
+    The order is: command line (`given`, by name of the option), environment, the run itself (`task`, of a resume), then
+    for models the user's configuration before the repository, for the sandbox the repository, as far as it counts,
+    before the user, and last the profile and the defaults. Folders that may be read are added up.
+
+    Raises UsageError for a value of the environment that no option would take.
+    """
+    sources = _SettingSources(given, os.environ if env is None else env, config, theirs, profile, task)
+    return RunSettings(dict(sources.all()))
+
+
+@dataclass(frozen=True, slots=True)
+class _SettingSources:
+    given: Mapping[str, Any]
+    env: Mapping[str, str]
+    config: UserConfig
+    theirs: Settings
+    profile: ProfileName
+    task: Task | None
+
+    def all(self) -> Iterator[tuple[str, RunSetting]]:
+        for name in MODEL_SETTINGS:
+            yield name, self._asked(name) or self._model(name)
+        yield "agent", self._asked("agent") or RunSetting("coder", "default")
+        yield "tools", self._tools()
+        yield "sandbox.level", self._asked("sandbox.level") or self._level()
+        yield "sandbox.network", self._network()
+        yield "sandbox.read", self._reads()
+        yield "env.pass", self._of_repository("passed")
+        yield "setup.commands", self._of_repository("setup")
+        for name in Limits.model_fields:
+            yield f"limits.{name}", self._asked(f"limits.{name}") or self._limit(name)
+
+    def _asked(self, name: str) -> RunSetting | None:
+        """What the command line says, or the environment; an empty value is none."""
+        option = self.given.get(OPTIONS[name])
+        option = option.strip() if isinstance(option, str) else option
+        variable = self._variable(name)
+        if option is not None and option != "":
+            return RunSetting(option, "environment" if variable is not None and option == variable else "option")
+        return RunSetting(variable, "environment") if variable is not None else None
+
+    def _variable(self, name: str) -> str | None:
+        variable = VARIABLES.get(name, "")
+        value = self.env.get(variable, "").strip()
+        choices = _CHOICES.get(name, ())
+        if value and choices and value not in choices:
+            what = "level" if name == "sandbox.level" else "value"
+            raise UsageError(f"{variable}={value}: no such {what}", hint=f"there are {', '.join(choices)}")
+        return value or None
+
+    def _model(self, name: str) -> RunSetting:
+        kept = getattr(self.task, name, None)
+        is_cut = name == "base_url" and SECRET_MARK.search(kept or "")  # without its password
+        if kept and not is_cut:
+            return RunSetting(kept, "run")
+        if value := getattr(self.config, name, None):
+            return RunSetting(value, "user")
+        if value := getattr(self.theirs, name, None):
+            return RunSetting(value, "repository")
+        return RunSetting(None, "default")
+
+    def _tools(self) -> RunSetting:
+        asked = self.env.get(VARIABLES["tools"])
+        tier, _ = tier_of(asked)
+        return RunSetting(tier, "environment" if asked else "default")
+
+    def _level(self) -> RunSetting:
+        if self.task is not None:
+            return RunSetting(self.task.sandbox, "run")
+        if self.theirs.level:
+            return RunSetting(self.theirs.level, "repository")
+        if self.config.sandbox.level:
+            return RunSetting(self.config.sandbox.level, "user")
+        return RunSetting("auto", "default")
+
+    def _network(self) -> RunSetting:
+        """A flag can only widen."""
+        users = self.config.sandbox
+        if self.given.get("network"):
+            return RunSetting(True, "option")
+        if self.task is not None:
+            return RunSetting(self.task.network, "run")
+        if self.theirs.network is not None:
+            return RunSetting(self.theirs.network, "repository")
+        return RunSetting(users.network, "user" if "network" in users.model_fields_set else "default")
+
+    def _reads(self) -> RunSetting:
+        """All of them; the origin is that of the first."""
+        asked: tuple[str, ...] = tuple(self.given.get("reads") or ())
+        parts: list[tuple[tuple[str, ...], SettingOrigin]] = [(asked, "option")]
+        if self.task is not None:
+            parts.insert(0, (self.task.reads, "run"))
+        else:
+            parts += [(self.config.sandbox.read, "user"), (self.theirs.reads, "repository")]
+        origin: SettingOrigin = next((origin for paths, origin in parts if paths), "default")
+        return RunSetting(tuple(dict.fromkeys(path for paths, _ in parts for path in paths)), origin)
+
+    def _of_repository(self, name: str) -> RunSetting:
+        if self.task is not None:
+            return RunSetting(getattr(self.task, name), "run")
+        value: tuple[str, ...] = getattr(self.theirs, name)
+        return RunSetting(value, "repository" if value else "default")
+
+    def _limit(self, name: str) -> RunSetting:
+        if self.task is not None:
+            return RunSetting(getattr(self.task.limits, name), "run")
+        value = getattr(PROFILES[self.profile].limits, name)
+        return RunSetting(value, "default" if value == getattr(Limits(), name) else "profile")
