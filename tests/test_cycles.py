@@ -11,7 +11,6 @@ MODULES = {
     for path in sorted((ROOT / "kotef").rglob("*.py"))
 }
 BACKWARDS = {
-    ("kotef.cli.completion", "kotef.cli.main"): "the completion walks through the commands that it is one of",
     ("kotef.models.factory", "kotef.models.openai"): "the factory makes the class that takes its constants from it",
 }
 """Imports against the direction, each inside a function."""
