@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from kotef.errors import KotefError, WorkspaceError
+from kotef.failures.history import FailureKind
 from kotef.failures.outcomes import Outcome
 from kotef.runs.attempts import attempts_of
 from kotef.runs.events import read_events
@@ -87,6 +88,11 @@ def _entry(run: RunDir, task: Task) -> IssueEntry:
     )
 
 
+def _kind(named: str | None) -> FailureKind:
+    """The kind that an event names; `unknown` where it names none, or one of another version."""
+    return next((kind for kind in get_args(FailureKind) if kind == named), "unknown")
+
+
 def _failures(history: RunHistory) -> tuple[IssueFailure, ...]:
     """The checks that failed in the newest visit in which one did."""
     return tuple(
@@ -94,7 +100,7 @@ def _failures(history: RunHistory) -> tuple[IssueFailure, ...]:
             visit=event.visit,
             command=command,
             exit_code=event.exit_code,
-            kind=event.kind or "unknown",
+            kind=_kind(event.kind),
             summary=event.summary,
         )
         for command, event in history.last_failures()[:_MOST_FAILURES]

@@ -186,8 +186,9 @@ class _SettingSources:
         if self.task is not None:
             parts.insert(0, (self.task.reads, "run"))
         else:
-            parts += [(self.config.sandbox.read, "user"), (self.theirs.reads, "repository")]
-        origin: SettingOrigin = next((origin for paths, origin in parts if paths), "default")
+            parts.extend([(self.config.sandbox.read, "user"), (self.theirs.reads, "repository")])
+        given: list[SettingOrigin] = [origin for paths, origin in parts if paths]
+        origin: SettingOrigin = given[0] if given else "default"
         return RunSetting(tuple(dict.fromkeys(path for paths, _ in parts for path in paths)), origin)
 
     def _of_repository(self, name: str) -> RunSetting:

@@ -51,10 +51,12 @@ class CommandProfile(Protocol):
     @property
     def installs(self) -> Policy:
         """Commands that install packages."""
+        ...
 
     @property
     def other_commands(self) -> Policy:
         """Commands that are neither known to be harmless nor known to be dangerous."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
