@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kotef.events import MistakeRecoveryEvent
 from kotef.failures.mistakes import THRESHOLD, MistakeRecovery, judge
 from kotef.failures.tool_calls import MistakeKind, ToolUse
-from kotef.runs.events import FIELDS
 
 KINDS: tuple[MistakeKind, ...] = get_args(MistakeKind)
 
@@ -84,7 +84,7 @@ def test_the_event_says_what_the_schema_of_the_log_says() -> None:
         "escalated": False,
         "can_continue": True,
     }
-    assert set(FIELDS["mistake_recovery"]) == {"visit", *MistakeRecovery.model_fields}
+    assert set(MistakeRecoveryEvent.field_names) == {"visit", *MistakeRecovery.model_fields}
 
 
 def test_a_command_that_ends_red_neither_counts_nor_clears() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
+from support.run_events import recorded
 
 from kotef.redaction import Redactor, know, scope
 from kotef.report import html, live_page
@@ -318,13 +319,13 @@ def test_what_is_new_is_in_the_page_once_the_pause_is_over(monkeypatch: pytest.M
     monkeypatch.setattr(live_page.time, "monotonic", lambda: now)
     see = live_page.keeps_page(RunDir(tmp_path, tmp_path), lambda: copied.append(True))
 
-    see({"event": "planned"})
+    see(recorded("planned"))
     assert made == []
     now += live_page.PAUSE
-    see({"event": "tool_started"})
-    see({"event": "tool_finished"})
+    see(recorded("tool_started"))
+    see(recorded("tool_finished"))
     assert made == [True]
-    see({"event": "verified"})
-    see({"event": "run_finished"})
+    see(recorded("verified"))
+    see(recorded("run_finished"))
     assert made == [True, False]
     assert len(copied) == 2
