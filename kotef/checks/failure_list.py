@@ -62,6 +62,8 @@ def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
         own = name.partition("::")[0]
         at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
         file, line = at if at[0] or "::" not in name else (own, None)
+        if "::" in name and file.endswith(f"/{own}"):  # of another checkout, as in a replay
+            file = own
         yield ReportedFailure(name, " ".join(read_so.error.split()) if read_so else "", file, line)
 
 

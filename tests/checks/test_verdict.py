@@ -197,7 +197,7 @@ def test_a_green_for_which_nothing_was_changed_proves_nothing():
     after = judged(before, ran({A: "passed"}), changed=())
 
     assert (after.passed, after.detail) == (False, "no_proof_of_work")
-    assert "nothing was changed" in after.summary
+    assert "no change that a patch could contain" in after.summary
 
 
 def test_files_that_could_not_be_put_back_do_not_pass():

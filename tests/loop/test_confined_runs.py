@@ -264,7 +264,7 @@ def test_the_users_configuration_gives_a_level_and_the_network(
 
 def test_doctor_says_which_level_a_run_would_take(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("bwrap", project)
-    assert "note    sandbox: off: as asked for" in kotef(project, "doctor").stdout
+    assert "note    sandbox: off: as requested" in kotef(project, "doctor").stdout
     monkeypatch.delenv("KOTEF_SANDBOX")
     assert "sandbox: bwrap, no network" in kotef(project, "doctor").stdout
 

@@ -1,3 +1,5 @@
+"""The screen: what a run prints while it is at work, and how."""
+
 from kotef.cli.screen.console import console, is_attended, is_live, say, say_json, warn
 from kotef.cli.screen.diffs import coloured
 from kotef.cli.screen.live import Detail, Screen
