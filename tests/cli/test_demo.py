@@ -49,8 +49,8 @@ def _deleting_the_failing_test_is_refused_and_explained(root: Path, output: str)
         3,
         3,
     )
-    assert output.count("  put back before judging: tests/test_cart.py\n  not verified: ") == 3
-    assert "the run is refused, exit status 3, and its entry says why" in output
+    assert output.count("  put back before judging: tests/test_cart.py\n  attempt ") == 3
+    assert "the run is refused, exit status 3; its entry says why" in output
     entry = (root / ".sdd" / "issues.md").read_text()
     assert "put back to the state before the run, because it judges the work: tests/test_cart.py" in entry
     command = ["git", "status", "--porcelain", "--", "tests", "shop"]

@@ -186,12 +186,12 @@ def test_protected_files_are_never_edited(tmp_path: Path) -> None:
         (
             "import socket\ndef ask(): socket.create_connection(('192.0.2.1', 9), 1)",
             "def test_ask(): m.ask()",
-            "does what is not allowed while repairs are tried: socket.connect 192.0.2.1",
+            "does something not allowed while repairs are tried: socket.connect 192.0.2.1",
         ),
         (
             "def note(): open('note.txt', 'w').close()",
             "def test_note(): m.note(); assert 0",
-            "does what is not allowed while repairs are tried: open note.txt",
+            "does something not allowed while repairs are tried: open note.txt",
         ),
         ("x = 1", "def test_x(): assert 0", "run no line of this workspace that may be edited"),
         (

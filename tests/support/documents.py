@@ -290,7 +290,7 @@ VARYING: Final = (
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?", "DATE"),
     (r"\b\d+(?:\.\d+)? ?(?:s|seconds)\b", "TIME"),
     (r"\b[\d,]+ candidates\b", "N candidates"),
-    (r"(passes the test: \S+: )`[^`]*`", r"\1`WRONG`"),
+    (r"(passes the test: \S+?:)\d+: `[^`]*`", r"\1LINE: `WRONG`"),
     (r"sandbox: (?:off|bwrap|landlock|strict)(?:, (?:no|with) network)?", "sandbox: LEVEL"),
     (r"(?:localhost|127\.0\.0\.1):\d+", "localhost:PORT"),
     (r"/home/you/(?:shop|clock|empty|kotef)\b|~/(?:shop|clock|empty|kotef)\b", "PLACE"),
