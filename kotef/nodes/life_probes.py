@@ -64,13 +64,12 @@ async def answer_probe(
             if status not in {None, "failed", "error"}:
                 silent.append((target, answer))
     silent.sort(key=lambda pair: pair[1].kind == "near")  # whose line is the longest to read
-    deaf = [pair for pair in silent if await _is_deaf(*pair, unit, bench)]
-    tried = heard + len(deaf)
-    if deaf:
-        target, first = deaf[0]
+    for target, answer in silent:  # one that is confirmed is enough
+        if not await _is_deaf(target, answer, unit, bench):
+            continue
         evidence = (
-            f"{first.path}:{first.line}: `{first.now[:120]}`",
-            f"{target or unit.check.name}: {len(deaf)} of {counted(tried, 'wrong answer')} passed",
+            f"{answer.path}:{answer.line}: `{answer.now[:120]}`",
+            f"{target or unit.check.name}: {len(silent)} of {counted(heard + len(silent), 'wrong answer')} passed",
         )
         return ProbeResult(
             name="wrong answers",
@@ -86,7 +85,7 @@ async def answer_probe(
         name="wrong answers",
         check=unit.check.name,
         value="fine",
-        told=f"{heard} of {tried} wrong answers refused",
+        told=f"{heard} of {heard} wrong answers refused",
         complete=is_named and refusing.issuperset(unit.targets),
         proves_life=True,
     )
