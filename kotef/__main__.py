@@ -14,6 +14,7 @@ def run() -> None:
     is.
     """
     gc.disable()
+    _drop_current_folder()
     try:
         from kotef.cli.main import main
 
@@ -22,6 +23,35 @@ def run() -> None:
         _leave(ended.code)
     except KeyboardInterrupt:  # before the command line was read
         _leave(130)
+
+
+def _drop_current_folder() -> None:
+    """Import nothing from the folder that kotef is started in: it may be a stranger's repository.
+
+    `python -m` puts it in front of the search path, and PYTHONPATH may name it, or a folder below or above it. What
+    kotef itself, or its interpreter, is in stays.
+    """
+    try:
+        here = os.getcwd()  # noqa: PTH109  pathlib is not imported for `--help`
+    except OSError:  # it was deleted: nothing is in it
+        return
+    own = _absolute(__file__).rpartition("/kotef/")[0]
+
+    def is_foreign(entry: str) -> bool:
+        place = _absolute(entry)
+        of_python = _is_below(place, sys.prefix) or _is_below(place, sys.base_prefix)
+        is_near = _is_below(place, here) or _is_below(here, place)
+        return is_near and place != own and not of_python
+
+    sys.path[:] = [entry for entry in sys.path if not is_foreign(entry)]
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path)  # noqa: PTH100  as above
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(f"{folder.rstrip('/')}/")
 
 
 def _leave(code: object) -> None:

@@ -25,7 +25,7 @@ from kotef.errors import UsageError
 from kotef.events import RecordedEvent
 from kotef.graph import build_graph
 from kotef.redaction import scope
-from kotef.runs.inspection import Inspection
+from kotef.runs.inspection_result import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import StopRequest
@@ -149,7 +149,7 @@ class Event:
     name: str
     """`check_finished`, `planned`, `tool_started`, `run_finished`, …"""
     fields: Mapping[str, Any]
-    """What the event says, by name."""
+    """The fields of the event, by name."""
 
 
 class RunHandle:
@@ -200,7 +200,7 @@ class RunHandle:
             number += 1
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """As `for`, without blocking the event loop."""
+        """Iterate without blocking the event loop."""
         number = 0
         while (event := await asyncio.to_thread(self._event, number)) is not None:
             yield event
@@ -288,7 +288,7 @@ async def arun(
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[RunOptions],
 ) -> Result:
-    """As `run`, for asyncio; a task that is cancelled stops the run first."""
+    """Like `run`, for asyncio; a cancelled task stops the run first."""
     return await start(goal, root=root, checkpointer=checkpointer, **options)
 
 
@@ -310,7 +310,7 @@ async def aresume(
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[ResumeOptions],
 ) -> Result:
-    """As `resume`, for asyncio."""
+    """Like `resume`, for asyncio."""
     return await _resumed(run_id, root, checkpointer, options)
 
 
@@ -325,12 +325,12 @@ def check(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspe
 
 
 async def acheck(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
-    """As `check`, for asyncio; the checks are waited for even if the task is cancelled."""
+    """Like `check`, for asyncio; waits for the checks even if the task is cancelled."""
     return await asyncio.to_thread(check, root, **options)
 
 
 def classify(output: str | bytes, command: str = "", exit_code: int | None = None) -> Diagnosis:
-    """What the output of a failed command means: kind, detail, summary, fingerprint, tests. Runs nothing."""
+    """Explain the output of a failed command: kind, detail, summary, fingerprint, tests. Runs nothing."""
     text = output.decode("utf-8", "replace") if isinstance(output, bytes) else output
     return classify_text(command, text) if exit_code is None else diagnosis_of(command, exit_code, text)
 

@@ -1,4 +1,4 @@
-"""Context of a run: what nodes, coders and guards share while it works. Nothing of it is checkpointed."""
+"""Context of a run: everything that nodes, coders and guards share while it works. None of it is checkpointed."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Emit(Protocol):
-    """Sends one event to the run's log and to whoever watches; never raises."""
+    """Sends one event to the run's log and its watchers; never raises."""
 
     def __call__(self, event: str, /, **facts: Any) -> None:
         """`event` is one of the names in `runs.events`; `facts` are its fields."""
@@ -41,9 +41,9 @@ class Option(NamedTuple):
     """One answer a person may give."""
 
     answer: str
-    """What the code would give: `15`."""
+    """The result of the code: `15`."""
     diff: str
-    """The edit that does so; empty if none does."""
+    """The edit that gives this result; empty if none does."""
 
 
 Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
@@ -51,26 +51,26 @@ Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
 
 
 Permission = Literal["once", "run", "no"]
-"""Whether a command may run: this one time, whenever it is asked for in this run, or not."""
+"""Whether a command may run: once, for the rest of the run, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What a person who sits beside the run is asked before it happens (`--interactive`)."""
+    """Questions to a person before an action (`--interactive`)."""
 
     plan: Callable[[int, Sequence[str]], Awaitable[tuple[str, ...] | None]]
-    """Visit and steps → the steps as approved, edited perhaps; None: the person quits."""
+    """Visit and steps → the approved steps, possibly edited; None: the person quits."""
     command: Callable[[int, str, str], Awaitable[Permission]]
-    """Visit, command line and why the policy does not allow it by itself."""
+    """Visit, command line, and why the policy does not allow it on its own."""
 
 
 CHECKPOINTS: Final = "checkpoints.sqlite"
-"""In the directory of a run: what a resume continues from."""
+"""File in the run's directory from which a resume continues."""
 
 
 @dataclass(slots=True)
 class Clock:
-    """The wall time of a run that may have been interrupted and resumed; it stands while a person is asked."""
+    """The wall time of a run, across interruptions; it stops while a person is asked."""
 
     limit: float
     """Seconds the whole run may take (`Limits.max_time`)."""
@@ -80,7 +80,7 @@ class Clock:
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """What passes in this block is no one's time."""
+        """Stop the clock during the block."""
         began = time.monotonic()
         try:
             yield
@@ -92,7 +92,7 @@ class Clock:
         return self.used + time.monotonic() - self.started
 
     def catch_up(self, seconds: float) -> None:
-        """At least so many seconds were used before this process took over."""
+        """Raise the used time to at least this many seconds."""
         self.used = max(self.used, seconds)
 
     def left(self) -> float:
@@ -110,10 +110,10 @@ NO_COPY: Final = "no_copy"
 
 
 class IgnoredFiles(Protocol):
-    """What surrounds the visible files of the workspace: files that git ignores."""
+    """The ignored files of the workspace, which surround the visible ones."""
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
-        """Ignored files that came or changed since this tree was the workspace's; None if that is not known."""
+        """Ignored files added or changed since this tree; None if unknown."""
         ...
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
@@ -152,15 +152,15 @@ class Executor(Protocol):
         ...
 
     def environment(self) -> Mapping[str, str]:
-        """The variables that commands get."""
+        """The environment of commands."""
         ...
 
     def coder_sandbox(self) -> "Sandbox":
-        """The coder's room, which is made at the first call."""
+        """The sandbox of the coder's room, which is created on the first call."""
         ...
 
     def before_edits(self) -> AbstractContextManager[None]:
-        """Inside, the checks judge the user's own code, and later checks may use the caches they leave."""
+        """Within this block, checks judge the user's own code, and later checks may use their caches."""
         ...
 
     def close_off(self, installed: "InstalledEnvironments") -> None:
@@ -170,7 +170,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One process of a run: made once by `runs.session`, handed on whole to nodes, coders and guards, never copied."""
+    """One process of a run: created once by `runs.session`, passed to nodes, coders and guards, never copied."""
 
     root: Path
     """The workspace: git top level, or `--root`."""
@@ -188,7 +188,7 @@ class RunContext:
     confined: str
     """The level of the sandbox; `none` where one is required and there is none."""
     kit: "Kit"
-    """The tools this machine, this user and this repository give the run."""
+    """The tools that machine, user and repository allow for the run."""
     permits: "Permits"
     """Commands that a person has allowed."""
     ask: Ask | None = None
@@ -204,7 +204,7 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The chat models of one run and what they cost."""
+    """The chat models of one run, and their prices."""
 
     coder: "BaseChatModel | None" = None
     """None when no coder of the chain needs one."""
@@ -223,13 +223,13 @@ class Models:
         return self.coder_price is not None and self.planner_price is not None
 
     def answer_within(self, seconds: float) -> None:
-        """Bound each answer of those that can be bounded."""
+        """Limit the time of each answer, for models that support it."""
         for model in (self.coder, self.planner, self.reviewer):
             if hasattr(model, "deadline"):
                 setattr(model, "deadline", seconds)  # noqa: B010  a field of ours, which the stock class has not
 
     async def aclose(self) -> None:
-        """Let go of the connections, where a model keeps some; the loop they belong to is about to end."""
+        """Close the connections of the models before their event loop ends."""
         for model in (self.coder, self.planner, self.reviewer):
             if close := getattr(model, "aclose", None):
                 await close()
@@ -237,7 +237,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """What the graph's nodes get: the run's context, and who edits, plans and reviews."""
+    """The dependencies of the graph's nodes: the run's context, coders and models."""
 
     run: RunContext
     coder: "Chain"

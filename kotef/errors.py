@@ -12,6 +12,7 @@
     x NoChecksError          5   no check was found
   x SandboxError             5   the requested sandbox is not available
   x SetupError               5   a command of `[setup]` failed
+  x ExtensionError           5   an extension cannot be used: a defect of its distribution, not of kotef
   x QuitError                130 a person ends the run at a question; a run makes the outcome `interrupted` of it
 
 3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
@@ -20,15 +21,16 @@ A *failing* test is not an error: it is a `FailureEntry` in the state.
 
 import errno
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 INTERRUPTED: Final = 130
-"""Exit status of what a Ctrl-C, or a person at a question, ended; as a shell has it: 128 and SIGINT."""
+"""Exit status after Ctrl-C, or if a person quits at a question; as in a shell: 128 plus SIGINT."""
 
 ModelFault = Literal[
     "call_time",
     "unreachable",
     "timeout",
+    "silent",
     "unauthorized",
     "rate_limited",
     "server_error",
@@ -40,13 +42,13 @@ ModelFault = Literal[
 
 
 class KotefError(Exception):
-    """Something kotef cannot go on from; its message is one line that names the culprit and the way out."""
+    """An error that ends the command; its message is one line that names the culprit and the way out."""
 
     exit_code: ClassVar[int] = 1
 
 
 class UsageError(KotefError):
-    """What was asked on the command line cannot be done."""
+    """The command line cannot be carried out."""
 
     exit_code = 2
 
@@ -88,6 +90,10 @@ class ModelError(KotefError):
         """HTTP requests that were made."""
         self.lost = 0
         """Those of them that failed while the endpoint was at work, and may have to be paid for."""
+        self.paid: tuple[Any, ...] = ()
+        """Answers that came before it, in the same question."""
+        self.unlisted = False
+        """The endpoint is there, but has no list of models."""
 
 
 class ContextOverflowError(ModelError):
@@ -111,7 +117,7 @@ class NoSpaceError(WorkspaceError):
     """The disk is full: the only remedy is a person's."""
 
     ERRNOS: ClassVar[frozenset[int]] = frozenset({errno.ENOSPC, errno.EDQUOT})
-    """What the operating system calls it."""
+    """The error numbers of the operating system."""
 
     def __init__(self, path: Path | str) -> None:
         super().__init__(
@@ -129,7 +135,7 @@ class CheckError(KotefError):
 
 
 class NoChecksError(CheckError):
-    """Nothing can distinguish success from failure."""
+    """No check can distinguish success from failure."""
 
     def __init__(self, root: Path) -> None:
         hint = "name one with --check, or in .sdd/kotef.toml"
@@ -153,7 +159,7 @@ class SandboxError(KotefError):
 
 
 class SetupError(KotefError):
-    """What prepares the workspace failed; the checks would only say so at greater length."""
+    """A `[setup]` command failed, so checks would only fail too."""
 
     exit_code = 5
 
@@ -162,9 +168,19 @@ class SetupError(KotefError):
 
 
 class QuitError(KotefError):
-    """A person who was asked wants the run to end there."""
+    """A person chose to quit at a question."""
 
     exit_code = INTERRUPTED
 
     def __init__(self, at: str) -> None:
         super().__init__(f"a person quit at {at}, before its edits; a resume asks again")
+
+
+class ExtensionError(KotefError):
+    """An extension that another distribution provides cannot be used, or failed."""
+
+    exit_code = 5
+
+    def __init__(self, title: str, problem: str, *, name: str) -> None:
+        super().__init__(f"the {title} {problem} (KOTEF_DISABLE_EXTENSIONS={name} switches it off)")
+        self.name = name

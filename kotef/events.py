@@ -9,15 +9,16 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NoReturn, dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from kotef.failures.stagnation import StallKind
 from kotef.failures.tool_calls import MistakeKind
 
 Loudness = Literal["quiet", "line", "loud"]
-"""Not at all; in one line, for all of it; or in a line for every try that fails."""
+"""How retries are reported: not at all, in one line, or in a line for each failed try."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class RunEvent:
-    """What happened; each kind is a class of its own, and `event_name` its name in the JSON.
+    """An event of a run; each kind is a class, and `event_name` is its name in the JSON.
 
     A frozen value, as a dataclass is one; to generate 47 of those costs each start of kotef a tenth of a second.
     """
@@ -26,7 +27,7 @@ class RunEvent:
     field_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Fields are what a kind declares, in that order."""
+        """Take the fields in the order in which the class declares them."""
         cls.field_names = tuple(inspect.get_annotations(cls))
 
     def __init__(self, **facts: Any) -> None:
@@ -43,15 +44,15 @@ class RunEvent:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
 
     def __eq__(self, other: object) -> bool:
-        """Whether it says the same."""
+        """Whether both are the same kind with equal fields."""
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        """Of all it says, as that of a frozen dataclass."""
+        """Hash of all fields, like that of a frozen dataclass."""
         return hash((type(self), *vars(self).values()))
 
     def __repr__(self) -> str:
-        """As it is made."""
+        """The call that creates it."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
@@ -81,6 +82,15 @@ class RunResumedEvent(RunEvent):
     network: bool
 
 
+class ExtensionsEvent(RunEvent):
+    """Extensions of other distributions are active."""
+
+    event_name = "extensions"
+
+    active: tuple[str, ...]
+    """Kind, name, distribution and version of each: `tool count_lines (kotef-team 1.0)`."""
+
+
 class SetupStartedEvent(RunEvent):
     """A command of `[setup]` starts."""
 
@@ -103,7 +113,7 @@ class SetupFinishedEvent(RunEvent):
 
 
 class NoticeEvent(RunEvent):
-    """Something a person should know."""
+    """A notice for the person."""
 
     event_name = "notice"
 
@@ -121,7 +131,7 @@ class SnapshotEvent(RunEvent):
 
 
 class RetryEvent(RunEvent):
-    """A step is done again."""
+    """A step is repeated."""
 
     event_name = "retry"
 
@@ -140,7 +150,7 @@ class CheckStartedEvent(RunEvent):
 
 
 class CheckFinishedEvent(RunEvent):
-    """A check ended, or the result of an earlier run stands for it."""
+    """A check ended, or an earlier run's result is reused."""
 
     event_name = "check_finished"
 
@@ -171,7 +181,7 @@ class RerunEvent(RunEvent):
 
 
 class BaselineReusedEvent(RunEvent):
-    """The baseline of an earlier run stands for this one's."""
+    """The baseline of an earlier run is reused."""
 
     event_name = "baseline_reused"
 
@@ -222,7 +232,7 @@ class ProbingEvent(RunEvent):
 
 
 class ProbedEvent(RunEvent):
-    """What the probes showed."""
+    """The result of the probes."""
 
     event_name = "probed"
 
@@ -253,7 +263,7 @@ class PlannedEvent(RunEvent):
 
 
 class PlanFallbackEvent(RunEvent):
-    """The model gave no readable plan."""
+    """The model's plan could not be read."""
 
     event_name = "plan_fallback"
 
@@ -262,7 +272,7 @@ class PlanFallbackEvent(RunEvent):
 
 
 class NudgeEvent(RunEvent):
-    """The planner, or the coder, is told that nothing moves."""
+    """The planner or the coder is told that there is no progress."""
 
     event_name = "nudge"
 
@@ -303,11 +313,11 @@ class ModelAnswerEvent(RunEvent):
     model: str = ""
     seconds: float | None = None
     text: str = ""
-    """The beginning of what it said beside its tool calls."""
+    """The beginning of its text beside tool calls."""
 
 
 class ModelWordsEvent(RunEvent):
-    """Words of an answer that is still on its way: for whoever watches, never written to the log."""
+    """Words of an answer while it arrives: for watchers, never written to the log."""
 
     event_name = "model_words"
 
@@ -323,6 +333,8 @@ class EditedEvent(RunEvent):
     path: str
     diff: str
     """Hunks, bounded; empty where nothing changed."""
+    steps: tuple[str, ...] = ()
+    """How each edit or hunk was found (`block_match.MatchStep`); empty where a whole file was written."""
 
 
 class ModelRetryEvent(RunEvent):
@@ -344,6 +356,15 @@ class ModelFallbackEvent(RunEvent):
     model: str
     stand_in: str
     why: str
+
+
+class ModelAdaptedEvent(RunEvent):
+    """Requests to a model take another form from now on, because its endpoint refused one."""
+
+    event_name = "model_adapted"
+
+    model: str
+    what: str
 
 
 class ModelCancelledEvent(RunEvent):
@@ -374,10 +395,12 @@ class CoderFinishedEvent(RunEvent):
     changed: tuple[str, ...]
     detail: str
     summary: str
+    idle: str = ""
+    """Why nothing was changed, as far as code can tell."""
 
 
 class DeclinedEvent(RunEvent):
-    """A coder of the chain does not take the task."""
+    """A coder of the chain declines the task."""
 
     event_name = "declined"
 
@@ -457,7 +480,7 @@ class MendedEvent(RunEvent):
 
 
 class EmptyAnswerEvent(RunEvent):
-    """The model answered with nothing."""
+    """The model's answer was empty."""
 
     event_name = "empty_answer"
 
@@ -472,13 +495,26 @@ class MistakeRecoveryEvent(RunEvent):
 
     visit: int
     failure_kinds: tuple[MistakeKind, ...]
-    """Of the calls in a row, in their order."""
+    """Kinds of the consecutive failures, in order."""
     count: int
-    """How many they were."""
+    """Their number."""
     escalated: bool
     """False: guidance was injected; True: the visit was stopped."""
     can_continue: bool
     """Whether the visit continues."""
+
+
+class DefectEvent(RunEvent):
+    """kotef itself failed inside a visit; the run continues."""
+
+    event_name = "defect"
+
+    visit: int
+    tool: str
+    """The tool at whose call it failed; empty at an answer of the model."""
+    error: str
+    log: str
+    """The traceback, relative to the directory of the run."""
 
 
 class RepeatEvent(RunEvent):
@@ -491,6 +527,20 @@ class RepeatEvent(RunEvent):
     tool: str
     what: str
     stopped: bool
+
+
+class NoProgressEvent(RunEvent):
+    """Many calls brought nothing new, or several edits left the same test red."""
+
+    event_name = "no_progress"
+
+    visit: int
+    kind: StallKind
+    what: str
+    count: int
+    """Calls without progress, or edits."""
+    stopped: bool
+    """False: the model was told; True: the visit was ended."""
 
 
 class CapReachedEvent(RunEvent):
@@ -518,7 +568,7 @@ class CompactedEvent(RunEvent):
 
 
 class PrefixDriftEvent(RunEvent):
-    """What is before the conversation changed, so no cache can answer."""
+    """The prefix of the requests changed, so the endpoint's cache cannot be used."""
 
     event_name = "prefix_drift"
 
@@ -529,7 +579,7 @@ class PrefixDriftEvent(RunEvent):
 
 
 class InDoubtEvent(RunEvent):
-    """A kill left open whether a tool call was done."""
+    """A kill left it unclear whether a tool call had an effect."""
 
     event_name = "in_doubt"
 
@@ -539,7 +589,7 @@ class InDoubtEvent(RunEvent):
 
 
 class WithheldEvent(RunEvent):
-    """An edit is kept as a patch and not in the tree."""
+    """An edit is kept as a patch, not in the tree."""
 
     event_name = "withheld"
 
@@ -600,15 +650,15 @@ class RunFinishedEvent(RunEvent):
 
 
 class UnreadEvent(RunEvent):
-    """An event of another version of kotef, or one whose fields are not as they should be; kept as it stands."""
+    """An event of another version of kotef, or one with invalid fields; kept unchanged."""
 
     name: str
-    """Its kind, by its own word."""
+    """The name of its kind."""
     fields: Mapping[str, Any]
 
     @property
     def is_known(self) -> bool:
-        """Whether this kotef knows the kind, so that its fields are what cannot be read."""
+        """Whether this kotef knows the kind, so that only its fields are unreadable."""
         return self.name in KINDS
 
 
@@ -618,10 +668,10 @@ KINDS: Final[Mapping[str, type[RunEvent]]] = {
 """Every kind by its name."""
 
 _Figure = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-"""A whole number that can be added up as a float, too."""
+"""A whole number that fits into a float."""
 _ENVELOPE: Final = frozenset({"n", "t", "event"})
 _END: Final = 2**36
-"""Seconds since 1970: no run is later, and a calendar ends not much after."""
+"""Largest time, in seconds since 1970, that a calendar accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -634,7 +684,7 @@ class RecordedEvent:
     """Seconds since 1970; 0 if the line does not say."""
     event: RunEvent
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that this kotef does not know, kept for whoever does."""
+    """Unknown fields, kept for versions that know them."""
     missing: tuple[str, ...] = ()
     """Fields that the line of another version does not have; they are empty in `event`."""
 
@@ -645,14 +695,14 @@ class RecordedEvent:
         return visit if isinstance(visit, int) and visit >= 0 else None
 
     def line(self) -> dict[str, Any]:
-        """As it is in `events.jsonl`."""
+        """The line in `events.jsonl`."""
         fields = {name: value for name, value in dump_event(self.event).items() if name not in self.missing}
         return {"n": self.number, "t": self.time, **fields, **self.more}
 
 
 @cache
 def _model(name: str) -> type[BaseModel]:
-    """The schema of a kind, made when one is first met."""
+    """The schema of a kind, created on first use."""
     kind = KINDS[name]
     config = ConfigDict(extra="forbid", allow_inf_nan=False)
     declared = inspect.get_annotations(kind)
@@ -662,7 +712,7 @@ def _model(name: str) -> type[BaseModel]:
 
 
 def _checked(name: str, facts: Mapping[str, Any]) -> RunEvent:
-    """Raises ValidationError for fields that are not as they should be."""
+    """The validated fields. Raises ValidationError."""
     valid = _model(name).model_validate(facts)
     kind = KINDS[name]
     return kind(**{field: getattr(valid, field) for field in kind.field_names})
@@ -676,7 +726,7 @@ def make_event(name: str, facts: Mapping[str, Any]) -> RunEvent:
 
 
 def dump_event(event: RunEvent) -> dict[str, Any]:
-    """Its kind and its fields, as JSON has them."""
+    """The kind and fields as JSON."""
     if isinstance(event, UnreadEvent):
         return {"event": event.name, **event.fields}
     return {"event": event.event_name, **{name: _plain(value) for name, value in vars(event).items()}}
@@ -708,7 +758,7 @@ def parse_line(found: object) -> RecordedEvent | None:
 
 @cache
 def _empty_fields(name: str) -> Mapping[str, Any]:
-    """What a field is that a line of another version does not have: its default, or what is empty of its type."""
+    """Values of fields that a line of another version lacks: the default, or an empty value of the type."""
     kind = KINDS[name]
     declared = inspect.get_annotations(kind)
     return {field: getattr(kind, field, _empty(declared[field])) for field in kind.field_names}

@@ -35,7 +35,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
 
 def after_planner(state: AgentState) -> Literal["coder", "snitch", "__end__"]:
-    """A plan goes to the coder; an ending goes out, through the snitch unless it is a success."""
+    """A plan goes to the coder; an ending leaves the graph, through the snitch unless the run succeeded."""
     match state.get("outcome"):
         case None:
             return "coder"
@@ -46,5 +46,5 @@ def after_planner(state: AgentState) -> Literal["coder", "snitch", "__end__"]:
 
 
 def recursion_limit(max_attempts: int) -> int:
-    """Super-steps a run of so many attempts can need: three a visit, the baseline, an unspent visit, the ending."""
+    """Most super-steps of a run: three per visit, plus the baseline, an unspent visit and the ending."""
     return 3 * (max_attempts + 2) + 4

@@ -1,4 +1,4 @@
-"""Limits of a run: the unit, default and origin of each."""
+"""Limits, prices and profiles of a run: the unit, default and origin of each limit."""
 
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ Probing = Literal["off", "fast", "full"]
 
 
 class Limits(BaseModel):
-    """What a run may spend. Checkpointed with the task, so a resume has them as they were."""
+    """The limits of a run. Checkpointed with the task, so that a resume keeps them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -26,13 +26,13 @@ class Limits(BaseModel):
     max_calls: int = Field(default=300, ge=1)
     """Model calls of the whole run, failed ones included."""
     max_cost: float | None = Field(default=None, gt=0)
-    """In the currency of `[prices]`; None is not a limit."""
+    """In the currency of `[prices]`; None: no limit."""
     max_time: float = Field(default=3600.0, gt=0)
     """Wall seconds of the whole run, the time before a resume included."""
     max_call_time: float = Field(default=900.0, gt=0)
     """Wall seconds of one answer of a model, however steadily it comes, retries included."""
     max_commands: int = Field(default=500, ge=1)
-    """Commands the coder runs in the whole run; the checks are not among them."""
+    """Commands that the coder runs in the whole run, plus the checks of each verification."""
     max_written: int = Field(default=200_000_000, ge=1)
     """Bytes the coder writes in the whole run: its file tools, and the growth of what git does not ignore."""
     max_steps: int = Field(default=200, ge=0, le=200)
@@ -56,7 +56,7 @@ class Limits(BaseModel):
 
 
 class Price(BaseModel):
-    """What a model costs, per million tokens, in whatever currency `--max-cost` is meant in."""
+    """The price of a model per million tokens, in the currency of `--max-cost`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -83,7 +83,7 @@ ProfileName = Literal["strict", "fast", "smoke", "yolo"]
 
 
 class Profile(BaseModel):
-    """One row of the profile table: what is checked, with which limits, and what commands may do."""
+    """One row of the profile table: checks, limits, and permissions of commands."""
 
     model_config = ConfigDict(frozen=True)
 

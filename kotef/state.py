@@ -43,6 +43,7 @@ StoppedBy = Literal[
     "doom_loop",
     "cycle",
     "content_repeat",
+    "no_progress",
     "aborted",
     "model_error",
     "program_failed",
@@ -55,15 +56,41 @@ VISIT_CAPS: Final[frozenset[StoppedBy]] = frozenset({"step_cap", "tool_budget"})
 CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
     {
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
-        *("mistakes", "doom_loop", "cycle", "content_repeat", "aborted", "model_error"),
+        *("mistakes", "doom_loop", "cycle", "content_repeat", "no_progress", "aborted", "model_error"),
         *("program_failed", "program_timeout"),
     }
 )
-"""What ends a visit against the coder's will: shown to a person with `Edits.detail`."""
+"""Reasons that end a visit against the coder's will, shown with `Edits.detail`."""
+
+
+ExtensionKind = Literal["check", "coder", "fixer", "guard", "tool"]
+
+
+class ActiveExtension(BaseModel):
+    """An extension that another distribution registers, and where it comes from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: ExtensionKind
+    name: str
+    distribution: str
+    version: str
+    entry_point: str
+    """`module:name`, as the distribution registers it."""
+
+    @property
+    def origin(self) -> str:
+        """The distribution with its version."""
+        return f"{self.distribution} {self.version}"
+
+    @property
+    def title(self) -> str:
+        """How messages name it."""
+        return f"{self.kind} {self.name} ({self.origin})"
 
 
 class Task(BaseModel):
-    """What was asked, as it was when the run started; a resume reads it from here, never from the disk again."""
+    """The task as it was when the run started; a resume reads it from here, never from the workspace."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -102,7 +129,7 @@ class Task(BaseModel):
     accept_ambiguous: bool = False
     """Whether an edit may be kept although other passing edits disagree with it."""
     sandbox: Wanted = "auto"
-    """What confines the commands, as asked for."""
+    """The requested sandbox level."""
     network: bool = False
     """Whether commands may use the network."""
     allow_install: bool = False
@@ -134,6 +161,8 @@ class Task(BaseModel):
     """Who works on it; a coder's role other than `coder` was asked for by `--agent`."""
     instructions: str = ""
     """`AGENTS.md` of the repository; material, marked as such where a model reads it."""
+    extensions: tuple[ActiveExtension, ...] = ()
+    """Extensions that this process of the run works with."""
 
 
 class PlanStep(BaseModel):
@@ -151,7 +180,7 @@ class PlanStep(BaseModel):
 
 
 class Plan(BaseModel):
-    """What the coder is to do in one visit."""
+    """The plan for one visit of the coder."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -165,29 +194,29 @@ class Plan(BaseModel):
 
 
 class Contradiction(BaseModel):
-    """What a coder says cannot be done honestly."""
+    """What a coder reported as impossible to do honestly."""
 
     model_config = ConfigDict(frozen=True)
 
     place: str
     """A failing test, `file:line`, or words of the ticket."""
     why: str
-    """The coder's words, whole; a claim."""
+    """The coder's full words; a claim."""
     other: str = ""
     """The line, test or file that contradicts it; empty without one."""
     found: str = ""
-    """What code found to be so; empty if code cannot check it."""
+    """What code could confirm; empty if code cannot check it."""
 
     @property
     def words(self) -> str:
-        """All of it, as one question."""
+        """The contradiction as one question."""
         against = f" because of {self.other}" if self.other else ""
         found = f"checked by code: {self.found}" if self.found else "not checked by code"
         return f"{self.place} cannot be met honestly{against}, says the coder: {self.why} ({found}). What is meant?"
 
 
 class Edits(BaseModel):
-    """What one visit of the coder did."""
+    """The result of one visit of the coder."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -203,6 +232,8 @@ class Edits(BaseModel):
     detail: str = ""
     """The error or the limit, in one line, when `stopped_by` is not `finished`; with `exhausted` and `search_time`, why
     each coder of the chain declined or found nothing; with `none_is_right`, what a person said."""
+    idle: str = ""
+    """Why nothing was changed, in one line, as far as code can tell from the calls of a model; empty where it was."""
     rationale: str = ""
     """What was changed and why, in one line, from a coder that knows; a model's words are in `summary`."""
     evidence: tuple[str, ...] = ()
@@ -220,7 +251,7 @@ class Edits(BaseModel):
 
 
 class Usage(BaseModel):
-    """What was spent; sums are taken over `by_call`, so recording a call twice costs nothing."""
+    """Usage of a run; sums are taken over `by_call`, so that recording a call twice does not count twice."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -245,7 +276,7 @@ class Spent(BaseModel):
     cost: float = 0.0
     calls: int = 0
     commands: int = 0
-    """Commands of the coder."""
+    """Commands of the coder, and checks."""
     written: int = 0
     """Bytes its file tools wrote, and those its commands added to the files that git does not ignore."""
     seconds: float = 0.0
@@ -277,7 +308,7 @@ class Spent(BaseModel):
 
 
 def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
-    """Which limit of the run is reached, with the figure and the limit in words; None while none is."""
+    """The reached limit of the run, with figure and limit in words; None if none is reached."""
     if spent.tokens >= limits.max_tokens:
         return "tokens", f"{spent.tokens:,} of {limits.max_tokens:,} tokens used (--max-tokens)"
     if spent.calls >= limits.max_calls:
@@ -317,13 +348,13 @@ def union(tried: frozenset[CoderTrial], new: frozenset[CoderTrial]) -> frozenset
 
 
 class AgentInput(TypedDict):
-    """What a run starts with. No channel with a reducer: input would go through it as an update."""
+    """The input of a run. It has no channel with a reducer, because input would go through it as an update."""
 
     task: Task  # runs.start
 
 
 class AgentState(AgentInput):
-    """What the nodes read. A channel with a reducer starts as its type called without arguments."""
+    """The state that nodes read. A channel with a reducer starts as its type called without arguments."""
 
     failure_history: Annotated[FailureHistory, merge_failures]  # verifier; planner for a refused review
     usage: Annotated[Usage, merge_usage]  # planner, coder, verifier
@@ -341,7 +372,7 @@ class AgentState(AgentInput):
 
 
 class StateUpdate(TypedDict, total=False):
-    """What a node may return. Its keys are channels; `tests/test_channels.py` holds them to it."""
+    """The update that a node may return. Its keys are channels, as `tests/test_channels.py` checks."""
 
     plan: Plan
     edits: Edits

@@ -10,12 +10,12 @@ _gate: Final[ContextVar[Gate | None]] = ContextVar("gate", default=None)
 
 
 def guard_steps(gate: Gate) -> None:
-    """From here on each step of this context, and of the tasks it starts, passes `gate` first."""
+    """Make each later step of this context, and of tasks it starts, await `gate` first."""
     _gate.set(gate)
 
 
 async def next_step() -> None:
-    """Go on, unless a person has asked the run to stop: then this never returns, and the run is cancelled here.
+    """Return, unless a person asked the run to stop: then this never returns, and the run is cancelled here.
 
     Whoever starts a command, a check, a model call or a tool awaits it right before, and has nothing half done.
     """

@@ -36,7 +36,7 @@ LOOP: Final = build_graph()
 
 
 class StudioInput(TypedDict):
-    """What is asked for; all else is as on a command line without options, in the directory the server runs in."""
+    """The task; everything else is as on a command line without options, in the server's directory."""
 
     goal: str
     ticket: NotRequired[str]
@@ -44,7 +44,7 @@ class StudioInput(TypedDict):
 
 
 class StudioOutput(TypedDict):
-    """How it ended; the rest is in the directory of the run."""
+    """The ending; the rest is in the run's directory."""
 
     run_id: str
     outcome: str
@@ -55,13 +55,13 @@ class StudioOutput(TypedDict):
 
 
 class StudioState(StudioInput, StudioOutput):
-    """Both, and what is worked on."""
+    """Input and output, and the run that is worked on."""
 
     task: Task
 
 
 async def open_(state: StudioInput) -> dict[str, Any]:
-    """Begin a run: its directory and its task. Raises what `kotef run` would say."""
+    """Begin a run: its directory and its task. Raises the errors of `kotef run`."""
     with scope():
         config = (await _ready(state)).redacted()
         with workspace_lock(config.root, config.run.run_id):
@@ -130,4 +130,4 @@ def _hide() -> None:
 
 _hide()
 graph = build()
-"""What `langgraph.json` names."""
+"""The graph that `langgraph.json` names."""

@@ -1,10 +1,13 @@
 """Every test has a home, a state directory and a git identity of its own; nothing of the machine leaks in."""
 
+import compileall
 import gc
 import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,15 +27,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, nothing about the product.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=1000)
 settings.load_profile("any machine")
+
+PACKAGE = Path(__file__).parent.parent / "kotef"
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist chooses
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Let workers take tests from each other: one of them would be left with the longest for minutes."""
-    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+    """Prepare workers: what all of them load is compiled once, and they take tests from each other.
+
+    Otherwise one of them would be left with the longest tests for minutes.
+    """
+    if not getattr(config.option, "numprocesses", None):
+        return
+    if config.option.dist == "no":
         config.option.dist = "worksteal"
+    if not (PACKAGE / "repair" / "__pycache__").exists():  # a fresh clone
+        compileall.compile_dir(PACKAGE, quiet=2, workers=0)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -61,6 +74,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Numbered places below one folder: `mktemp` would look through thousands of names for the next number."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    isolate(tmp_path_factory.mktemp("home"), monkeypatch)
+def _alone(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    home = next(_homes)
+    home.mkdir()
+    isolate(home, monkeypatch)

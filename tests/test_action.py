@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from support.loop import CHECK, TEST
+from support.loop import UNITTEST, UNITTEST_TEST
 
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -27,7 +27,7 @@ SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 """What `shell: bash` is to the runner, before the file of the step."""
 SMALL = {
     "calc.py": "def add(first, second):\n    return first + secnod\n",
-    "test_calc.py": TEST,
+    "test_calc.py": UNITTEST_TEST,
     ".gitignore": "__pycache__/\n",
 }
 """A project that the fixers mend in a second."""
@@ -186,7 +186,7 @@ def played(tmp_path: Path, name: str, **inputs: str) -> Runner:
 
 
 def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> None:
-    runner = played(tmp_path, "", goal="make add add", checks=CHECK, branch="auto", coder="fixers")
+    runner = played(tmp_path, "", goal="make add add", checks=UNITTEST, branch="auto", coder="fixers")
     assert (runner.failed, runner.code) == (False, 0), runner.printed
     told = runner.told
     assert (told["outcome"], told["exit-code"], told["branch"]) == ("verified", "0", "kotef/make-add-add")
@@ -206,7 +206,7 @@ def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> No
 
 
 def test_red_the_line_is_marked_the_run_is_kept_and_the_job_fails_with_its_status(tmp_path: Path) -> None:
-    runner = played(tmp_path, "", goal="make add subtract", checks=f"{CHECK}\n\n  false\n", coder="fixers")
+    runner = played(tmp_path, "", goal="make add subtract", checks=f"{UNITTEST}\n\n  false\n", coder="fixers")
     assert (runner.failed, runner.code) == (True, 3), runner.printed
     told = runner.told
     assert (told["outcome"], told["exit-code"], told["branch"]) == ("stuck", "3", "")
@@ -246,7 +246,7 @@ def test_inputs_are_no_shell(tmp_path: Path) -> None:
 
 
 def test_files_of_an_earlier_run_in_the_job_are_not_handed_on(tmp_path: Path) -> None:
-    runner = played(tmp_path, "", goal="make add add", checks=CHECK, coder="fixers")
+    runner = played(tmp_path, "", goal="make add add", checks=UNITTEST, coder="fixers")
     files = Path(runner.told["files"])
     assert (files / "pr-body.md").is_file()
     runner.inputs["ticket"] = "99"

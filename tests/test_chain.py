@@ -95,7 +95,7 @@ def test_nobody_is_asked_twice_about_the_same_failure_on_the_same_tree() -> None
     first, _ = play(search)
     again, _ = play(search, tried=first.tried)
     assert len(search.seen) == 1
-    assert "already worked on" in again.edits.detail
+    assert "already tried this failure" in again.edits.detail
 
 
 def test_a_model_may_be_asked_again() -> None:

@@ -28,3 +28,52 @@ def test_no_conditional_expression_stands_within_another() -> None:
         for line in nested(ast.parse(path.read_text()))
     ]
     assert not found, "use an `if` statement, or a table"
+
+
+SHORT, DENSE = 20, 12
+"""Lines, and conditions, loops and comprehensions in them, from which on a function is hard to read at once."""
+MOST_DENSE = 183
+"""Short functions that are as dense as that. Lower it after you have unfolded some; never raise it."""
+
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
+
+
+def complexity(function: ast.AST) -> int:
+    """One, and one more for each way that the code can take; a comprehension is a loop with conditions."""
+    ways = 1
+    for node in ast.walk(function):
+        match node:
+            case ast.BoolOp():
+                ways += len(node.values) - 1
+            case ast.comprehension():
+                ways += 1 + len(node.ifs)
+            case _:
+                ways += isinstance(node, BRANCHES)
+    return ways
+
+
+def dense(tree: ast.AST) -> Iterator[str]:
+    """Names of functions that do too much in too few lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            is_short = (node.end_lineno or 0) - node.lineno < SHORT
+            if is_short and complexity(node) >= DENSE:
+                yield node.name
+
+
+def test_dense_functions_are_found() -> None:
+    condition = " or ".join(f"a == {number}" for number in range(DENSE))
+    assert list(dense(ast.parse(f"def f(a):\n    return {condition}\ndef g(a):\n    return [b for b in a if b]"))) == [
+        "f"
+    ]
+
+
+def test_short_functions_do_not_become_denser() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in ROOT.rglob("*.py")
+        for name in dense(ast.parse(path.read_text()))
+    ]
+    assert len(found) <= MOST_DENSE, "\n".join(
+        ["unfold one of these: named steps, one condition a line:", *sorted(found)]
+    )

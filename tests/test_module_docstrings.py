@@ -72,10 +72,10 @@ def wrong(docstring: str | None) -> str:
     return f"it begins with {first!r}" if first in NOT_A_NOUN_PHRASE else ""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_docstring_begins_with_a_noun_phrase(path: Path) -> None:
-    reason = wrong(ast.get_docstring(ast.parse(path.read_text())))
-    assert not reason, f"{path.relative_to(ROOT)}: {reason}; say what the file holds, e.g. 'The table of test runners.'"
+def test_a_module_docstring_begins_with_a_noun_phrase() -> None:
+    reasons = {path.relative_to(ROOT): wrong(ast.get_docstring(ast.parse(path.read_text()))) for path in FILES}
+    found = [f"{path}: {reason}" for path, reason in reasons.items() if reason]
+    assert not found, "\n".join(["say what the file holds, e.g. 'The table of test runners.'", *found])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import click
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from support.loop import CHECK, FIXED, one_bug
+from support.loop import FIXED, UNITTEST, UNITTEST_TEST, one_bug
 
 import kotef
 from kotef.api import CheckOptions, ResumeOptions, RunOptions
@@ -45,7 +45,7 @@ SLOW = "sleep 60"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return one_bug(tmp_path / "project")
+    return one_bug(tmp_path / "project", UNITTEST_TEST)
 
 
 def test_the_exported_names_are_these() -> None:
@@ -70,7 +70,7 @@ def test_every_option_of_a_command_is_one_in_python(options: type, command: clic
 
 
 def test_a_run_returns_its_result_and_tells_what_happens(project: Path) -> None:
-    handle = kotef.start("make add add", root=project, checks=[CHECK], coder="search", probes="off")
+    handle = kotef.start("make add add", root=project, checks=[UNITTEST], coder="search", probes="off")
     names = [event.name for event in handle]
     result = handle.result()
     assert (result.outcome, result.exit_code, result.changed) == ("verified", 0, ("calc.py",))
@@ -80,7 +80,7 @@ def test_a_run_returns_its_result_and_tells_what_happens(project: Path) -> None:
 
 
 def test_a_run_that_ends_short_is_a_result_and_can_be_resumed(project: Path) -> None:
-    first = kotef.run("make add add", root=project, checks=[CHECK, "false"], coder="search", max_attempts=1)
+    first = kotef.run("make add add", root=project, checks=[UNITTEST, "false"], coder="search", max_attempts=1)
     assert (first.exit_code, first.issue) == (3, ".sdd/issues.md")
     second = kotef.resume(first.run_id, root=project, max_attempts=2)
     assert (second.run_id, second.exit_code) == (first.run_id, 3)
@@ -97,7 +97,7 @@ def test_asyncio_waits_and_reads_events_without_blocking(project: Path) -> None:
                 ticks += 1
 
         beside = asyncio.create_task(clock())
-        handle = kotef.start("make add add", root=project, checks=[CHECK], coder="search", probes="off")
+        handle = kotef.start("make add add", root=project, checks=[UNITTEST], coder="search", probes="off")
         names = [event.name async for event in handle]
         result = await handle
         beside.cancel()
@@ -135,7 +135,7 @@ def test_the_state_can_be_kept_by_a_checkpointer_of_the_program(
     project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     saver = InMemorySaver()
-    options: Any = {"root": project, "checks": [CHECK, "false"], "coder": "search", "max_attempts": 1}
+    options: Any = {"root": project, "checks": [UNITTEST, "false"], "coder": "search", "max_attempts": 1}
     first = kotef.run("make add add", checkpointer=saver, **options)
     second = kotef.resume(first.run_id, root=project, max_attempts=2, checkpointer=saver)
     assert (second.run_id, second.exit_code) == (first.run_id, 3)
@@ -149,7 +149,7 @@ def test_a_run_is_a_node_of_another_graph(project: Path) -> None:
         outcome: str
 
     async def fix(state: State) -> dict[str, str]:
-        result = await kotef.arun(state["goal"], root=project, checks=[CHECK], coder="search", probes="off")
+        result = await kotef.arun(state["goal"], root=project, checks=[UNITTEST], coder="search", probes="off")
         return {"outcome": result.outcome}
 
     graph = StateGraph(State)
@@ -166,7 +166,7 @@ def test_what_cannot_be_done_is_an_error_of_ours(project: Path, tmp_path: Path) 
         kotef.run("x", root=project, **unknown)
     with pytest.raises(UsageError, match="max-attempts"):
         kotef.run("x", root=project, max_attempts=99)
-    with pytest.raises(UsageError, match="empty command"):
+    with pytest.raises(UsageError, match="the command is empty"):
         kotef.run("x", root=project, checks=[" "])
     with pytest.raises(UsageError):
         kotef.resume("20200101-000000-aaaa", root=project)
@@ -181,7 +181,7 @@ def test_a_goal_that_looks_like_an_option_is_a_goal(project: Path) -> None:
 
 
 def test_checks_are_judged_and_output_is_classified(project: Path) -> None:
-    found = kotef.check(project, checks=[CHECK])
+    found = kotef.check(project, checks=[UNITTEST])
     assert (found.green, found.exit_code, found.checks[0].failures[0].test) == (False, 3, "test_calc.py::Add::test_add")
     assert asyncio.run(kotef.acheck(project, checks=["true"])).green
     diagnosis = kotef.classify(

@@ -138,7 +138,7 @@ def test_a_cancelled_thread_leaves_a_result_and_an_entry(
 
 
 def test_what_kotef_would_refuse_is_refused_with_its_words(graph: Any, project: Path) -> None:
-    with pytest.raises(UsageError, match="--check: an empty command"):
+    with pytest.raises(UsageError, match="--check: the command is empty"):
         asyncio.run(graph.ainvoke({"goal": "--sandbox=off", "checks": [" "]}))
     with pytest.raises(UsageError, match="no open ticket '--trust'"):
         asyncio.run(graph.ainvoke({"goal": "", "ticket": "--trust"}))

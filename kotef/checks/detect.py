@@ -45,6 +45,7 @@ def collect_checks(
     architect: Sequence[str],
     settings: Path | None = None,
     concerning: str = "",
+    more: Sequence[Check] = (),
 ) -> tuple[Check, ...]:
     """The checks of a task, from the first place that says something, with unique names.
 
@@ -53,6 +54,8 @@ def collect_checks(
     speak, what they have no check for is detected: no detected test check beside a gate that runs tests. `settings` is
     where the two configuration files are read; None: the workspace. `concerning` is what the task says of itself, the
     goal, the ticket, or paths that changed: it chooses among the packages of a workspace whose root has no tests.
+
+    `more` are checks of extensions: they come on top of whatever is found, unless `--check` is given, and replace none.
 
     Raises `SpecError` for a broken configuration file, with file and line. Empty when there is no check at all.
     """
@@ -63,7 +66,15 @@ def collect_checks(
     if not found:
         covered = {gate.role for gate in gates}
         found = tuple(check for check in detect(root, concerning=concerning) if check.role not in covered)
-    return _named_uniquely([*found, *gates])
+    added = [check.model_copy(update={"name": _clean(check.name) or _name(check.command)}) for check in more]
+    demanded = {check.command for check in added}
+    kept = (_demanded(check) if check.command in demanded else check for check in (*found, *gates))
+    return _named_uniquely([*kept, *added])
+
+
+def _demanded(check: Check) -> Check:
+    """The same check, required: a repository's files cannot make advisory what an extension asks for."""
+    return check.model_copy(update={"required": True})
 
 
 def configured(root: Path) -> tuple[Check, ...]:
@@ -146,7 +157,9 @@ def _entry(entry: object, path: Path, where: str, origin: Origin) -> Check:
         raise SpecError(path, f"{where} has the unknown role `{role}`", hint=f"known: {', '.join(get_args(Role))}")
     name, required = fields.get("name", ""), fields.get("required", True)
     if not isinstance(name, str) or not isinstance(required, bool):
-        raise SpecError(path, f"{where}: `name` is a text and `required` true or false", hint="correct the value")
+        raise SpecError(
+            path, f"{where}: `name` must be a string, and `required` true or false", hint="correct the value"
+        )
     return Check(
         name=_clean(name) or _name(command), command=command.strip(), role=role, origin=origin, required=required
     )

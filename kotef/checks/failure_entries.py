@@ -48,19 +48,26 @@ def product_among(put_back: Iterable[str]) -> tuple[str, ...]:
 
 def _put_back(names: Sequence[str]) -> str:
     """What was put back, and why."""
-    aside = [name for name in names if name.endswith(ASIDE)]
     product = product_among(names)
-    built = [name for name in names if NO_SNAPSHOT in name and name.partition(" (")[0] in product and name not in aside]
+    aside = [name for name in names if name.endswith(ASIDE)]
+    built = [name for name in names if NO_SNAPSHOT in name and _path(name) in product and name not in aside]
     installed = [name for name in names if INSTALLED in name]
     judging = [name for name in names if name not in (*built, *aside, *installed)]
-    aside = [name for name in aside if not any(name.partition(" (")[0] == other.partition(" (")[0] for other in built)]
+
+    built_paths = {_path(name) for name in built}
+    aside = [name for name in aside if _path(name) not in built_paths]
     because = (
         ("put back to the state before the run, because the checks use what is installed", installed),
         ("put back to the state before the run, because it judges the work", judging),
-        ("put back to the state before the run, because git ignores it and no patch would have it", built),
+        ("put back to the state before the run, because git ignores it, so no patch would contain it", built),
         ("could change the result of older tests", aside),
     )
     return "; ".join(f"{why}: {', '.join(which)}" for why, which in because if which)[:MAX_SUMMARY]
+
+
+def _path(name: str) -> str:
+    """The path of a name that may say why behind it."""
+    return name.partition(" (")[0]
 
 
 def _of_check(visit: int, check: CheckVerdict) -> FailureEntry:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -53,18 +53,32 @@ def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...
 
 def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
     printed = failing_tests(_output(result, root))
-    found = {test.name: test for test in printed}
+    by_name = {test.name: test for test in printed}
     by_words = _by_words(printed)
-    names = [test for test in result.tests if test in result.red_ids] if result.tests is not None else result.failing
+
+    names = result.failing
+    if result.tests is not None:
+        names = tuple(test for test in result.tests if test in result.red_ids)
     for name in names:
-        read_so = found.get(name) or by_words.get(_last_words(name))
-        seen = [_place(place) for place in read_so.places] if read_so else []
-        own = name.partition("::")[0]
-        at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
-        file, line = at if at[0] or "::" not in name else (own, None)
-        if "::" in name and file.endswith(f"/{own}"):  # of another checkout, as in a replay
-            file = own
-        yield ReportedFailure(name, " ".join(read_so.error.split()) if read_so else "", file, line)
+        read_so = by_name.get(name) or by_words.get(_last_words(name))
+        places = [_place(place) for place in read_so.places] if read_so else []
+        file, line = _place_of_test(name, places)
+        error = " ".join(read_so.error.split()) if read_so else ""
+        yield ReportedFailure(name, error, file, line)
+
+
+def _place_of_test(name: str, places: Sequence[tuple[str, int | None]]) -> tuple[str, int | None]:
+    """The place in the test's own file among those of the output, else the first; else the file of its id."""
+    own = name.partition("::")[0]
+    first = places[0] if places else ("", None)
+    file, line = next((place for place in places if place[0] == own), first)
+    if "::" not in name:
+        return file, line
+    if not file:
+        return own, None
+    if file.endswith(f"/{own}"):  # of another checkout, as in a replay
+        return own, line
+    return file, line
 
 
 def _by_words(printed: Iterable[FailingTest]) -> dict[tuple[str, ...], FailingTest]:

@@ -1,4 +1,4 @@
-"""Flaky tests: reruns, one test at a time, of tests that fail unexpectedly."""
+"""Flaky tests: reruns, one test at a time, of tests that fail unexpectedly; `nodes/run_checks.py` asks for them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -25,8 +25,10 @@ def unexpected(check: Check, result: CommandResult, before: Verification | None)
     if result.tests is not None:
         known = before.red_units if before else frozenset()
         reds = [test for test in result.tests if test in result.red_ids]
-        return tuple(t for t in reds if known.isdisjoint((t, f"{check.name}: {t}")))[:MAX_RERUN]
-    was = next((verdict.failing for verdict in before.checks if verdict.name == check.name), ()) if before else ()
+        return tuple(test for test in reds if known.isdisjoint((test, f"{check.name}: {test}")))[:MAX_RERUN]
+
+    verdicts = before.checks if before else ()
+    was = next((verdict.failing for verdict in verdicts if verdict.name == check.name), ())
     if max(len(result.failing), len(was)) >= MAX_TESTS:
         return ()
     return tuple(test for test in result.failing if test not in was)

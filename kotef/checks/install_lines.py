@@ -1,5 +1,6 @@
 """Install commands for the missing program of a check that cannot start."""
 
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -64,10 +65,16 @@ def install_line(program: str, command: str, root: Path, *, module: str = "") ->
 
 def _of_python(program: str, module: str, root: Path) -> str:
     """With pip of the environment there is, else by making the environment."""
-    own = next((each.directory for each in environments(root) if each.directory), "")
+    own = next((each.directory for each in environments(root) if each.directory), _active())
     directory = program.rpartition("/")[0] if "/" in program else own
     if not directory or not (root / directory / "python").exists():
         return making(root, module)
     if not (root / directory / "pip").exists():
         return f"uv pip install -p {directory}/python {module}"
     return f"{directory}/python -m pip install {module}"
+
+
+def _active() -> str:
+    """The programs of the virtual environment that the person has activated; empty without one."""
+    active = os.environ.get("VIRTUAL_ENV", "")
+    return f"{active}/bin" if Path(active).is_absolute() else ""

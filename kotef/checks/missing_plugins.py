@@ -52,7 +52,8 @@ def missing_of(output: str, root: Path) -> Missing | None:
         if not options:
             return None
         return Missing(
-            f"pytest does not know {options[0].partition('=')[0]}, an option of a plug-in", _of(options[0], root)
+            f"pytest does not know {options[0].partition('=')[0]}, an option of a missing plug-in",
+            _of(options[0], root),
         )
     if match := _MISSING.search(output):
         names = match["names"].strip()

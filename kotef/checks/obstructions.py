@@ -18,7 +18,7 @@ from kotef.files import read_within
 from kotef.sandbox import Confinement, Sandbox
 from kotef.shell import programs_of
 
-NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
+NO_NETWORK: Final = "commands have no network in the sandbox; --network allows it"
 HIDDEN_PROGRAM: Final = "hidden_program"
 """Detail of a failure whose program is installed, but hidden by the sandbox."""
 MOST: Final = 5
@@ -95,7 +95,7 @@ def _found(
     if not programs:
         yield from _hidden_files(output, confinement)
     if _READ_ONLY.search(output):
-        text = "commands may write only in the workspace and in temporary folders; --sandbox off lifts that"
+        text = "commands may write only in the workspace and in temporary folders; --sandbox off removes this limit"
         yield _Obstruction(text, in_summary=True)
 
 
@@ -110,7 +110,7 @@ def _hidden_programs(
         path = shutil.which(os.path.expanduser(name), path=env.get("PATH", os.defpath))  # noqa: PTH111  may be no path
         if path and confinement.hides(Path(os.path.realpath(path))):
             folder = Path(os.path.realpath(path)).parent
-            text = f"{name} is installed, but hidden by the sandbox; --read {folder} shows it to commands"
+            text = f"{name} is installed, but hidden by the sandbox; --read {folder} makes it visible to commands"
             yield _Obstruction(text, in_summary=True, detail=HIDDEN_PROGRAM)
 
 
@@ -143,7 +143,7 @@ def _hidden_files(output: str, confinement: Confinement) -> Iterator[_Obstructio
     paths = (found[0].rstrip(".") for line in lines for found in _ABSOLUTE.finditer(line))
     for path in dict.fromkeys(islice(paths, _MOST_PATHS)):
         if os.path.exists(path) and confinement.hides(Path(os.path.realpath(path))):  # noqa: PTH110  of any text
-            text = f"{path} exists, but is hidden by the sandbox; --read {path} shows it to commands"
+            text = f"{path} exists, but is hidden by the sandbox; --read {path} makes it visible to commands"
             yield _Obstruction(text, in_summary=False)
 
 

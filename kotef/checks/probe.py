@@ -35,7 +35,7 @@ class ProbeResult(BaseModel):
     told: str
     """For people: `4 of 4 wrong answers refused`, `red again without the change`, or why it was not probed."""
     evidence: tuple[str, ...] = ()
-    """Of an alarm: the lines that show it, `path:line: text`."""
+    """For an alarm, the lines that show it, `path:line: text`."""
     complete: bool = False
     """Whether of each target a wrong answer was refused."""
     proves_life: bool = False

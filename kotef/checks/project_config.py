@@ -62,7 +62,7 @@ def json_of(root: Path, name: str) -> dict[str, Any]:
         line, problem = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, "nested too deep")
         raise SpecError(f"{path}:{line}", f"broken JSON: {problem}", hint="correct that line") from error
     if not isinstance(value, dict):
-        raise SpecError(f"{path}:1", "is not a JSON object", hint="the file has to start with {")
+        raise SpecError(f"{path}:1", "is not a JSON object", hint="the file must start with {")
     return value
 
 

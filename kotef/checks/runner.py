@@ -49,7 +49,7 @@ async def run_check(
 ) -> CommandResult:
     """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
 
-    `env` is the whole environment of the command (`workspace.environment.child_environment`), to which the request for
+    `env` is the whole environment of the command (`child_environment` of `kotef.sandbox`), to which the request for
     a report is added. `log` gets the full output; `log_name` is what the result calls it. The report goes into a fresh
     directory outside the workspace that exists for this one command. `keep` is how many bytes of each stream the result
     holds.
@@ -231,7 +231,7 @@ def _contradicted(
 
 
 def _nothing_ran(done: Completed) -> str:
-    """That there was no test, and whether all of them were deselected."""
+    """The reason that no test ran, and whether all were deselected."""
     deselected = [found[1] for found in _DESELECTED.finditer(f"{done.stdout}\n{done.stderr}")]
     return f"no test was run: {deselected[-1]} deselected" if deselected else "no test was run"
 

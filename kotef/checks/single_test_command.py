@@ -11,7 +11,7 @@ from kotef.checks.runners import single_tests
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_TESTS
-from kotef.shell import SHELL_NAME, unwrap
+from kotef.shell import SHELL_NAME, links, unwrap
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"$`\\!]*\"")
 _EXPANDED: Final = re.compile(r"[|&;<>()$`*?{}~\\#!\n'\"]")
@@ -30,48 +30,45 @@ def alone(command: str, tests: Sequence[str], *, exists: Callable[[str], bool]) 
     what is in front of the runner stays too. Behind make, tox or other operators no id can be given. A command that
     was misread does not run, or runs other tests: its report tells, and nothing is concluded from it.
     """
-    links = _links(command)
-    at = next((number for number, link in enumerate(links) if unwrap(shlex.join(link)).purpose == "test"), None)
+    chain = _chain(command)
+    at = next((number for number, link in enumerate(chain) if unwrap(shlex.join(link)).purpose == "test"), None)
     if at is None or not tests or any(test.startswith("-") for test in tests):
         return None
-    if any(unwrap(shlex.join(link)).purpose == "test" for link in links[at + 1 :]):
+    if any(unwrap(shlex.join(link)).purpose == "test" for link in chain[at + 1 :]):
         return None
-    folder = _folder(links[:at])
+    folder = _folder(chain[:at])
+    if folder is None:
+        return None
     below = f"{folder}/" if folder else ""
-    chosen = _alone(links[at], [test.removeprefix(below) for test in tests], lambda path: exists(f"{below}{path}"))
+    chosen = _alone(chain[at], [test.removeprefix(below) for test in tests], lambda path: exists(f"{below}{path}"))
     if chosen is None:
         return None
-    line = " && ".join([*(" ".join(_quoted(link, ())) for link in links[:at]), chosen])
+    line = " && ".join([*(" ".join(_quoted(link, ())) for link in chain[:at]), chosen])
     return line if len(line) <= MAX_LINE else None
 
 
-def _links(command: str) -> list[list[str]]:
+def _chain(command: str) -> list[list[str]]:
     """The words of each link of a chain of `&&`, also inside of `sh -c`; none where there is more to it than words."""
     bare = _QUOTED.sub("", command)
-    if _EXPANDED.search(bare.replace(" && ", " ")):
+    if _EXPANDED.search(bare.replace("&&", " ")):
         return []
-    words = shlex.split(command)
-    if words.count("&&") != bare.count(" && "):  # one is quoted
-        return []
-    links: list[list[str]] = [[]]
-    for word in words:
-        if word == "&&":
-            links.append([])
-        else:
-            links[-1].append(word)
-    if not all(links):
-        return []
-    match links:
+    chain = [list(link.words) for link in links(command)]
+    match chain:
         case [[shell, "-c", inner]] if SHELL_NAME.fullmatch(PurePosixPath(shell).name):
-            return _links(inner)
+            return _chain(inner)
         case _:
-            return links
+            return chain
 
 
-def _folder(links: Iterable[Sequence[str]]) -> str:
-    """Where the links in front have gone, from the root; empty for the root."""
-    gone = [link[1] for link in links if link[0] == "cd" and len(link) > 1]
-    return normpath("/".join(gone)).removeprefix(".") if gone else ""
+def _folder(chain: Iterable[Sequence[str]]) -> str | None:
+    """Where the links in front have gone, from the root; empty for the root, None for a place outside or unknown."""
+    gone = [link[1:] for link in chain if link[0] == "cd"]
+    if any(len(words) != 1 or words[0].startswith(("-", "/")) for words in gone):
+        return None
+    folder = normpath("/".join(["", *(words[0] for words in gone)]).lstrip("/"))
+    if folder == ".." or folder.startswith("../"):
+        return None
+    return "" if folder == "." else folder
 
 
 def _alone(words: list[str], tests: Sequence[str], exists: Callable[[str], bool]) -> str | None:

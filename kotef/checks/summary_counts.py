@@ -41,6 +41,8 @@ _TIME: Final = re.compile(
 )
 _TOKEN: Final = re.compile(r"\d+|[A-Za-z]+|/|[:=]|[^\w\s]")
 _DECORATION: Final = frozenset("|,;.!()[]{}#*+-=:•✓✔✗✘×─│═║>")
+_SIGNS: Final = _DECORATION | {"/"}
+_WORDS: Final = frozenset({*_KINDS, *_UNITS, *_GLUE})
 _LONGEST: Final = 160
 _BLOCK: Final = 2
 """Lines between the counts of one summary that is printed one count a line."""
@@ -153,11 +155,14 @@ def _counts_of(line: str) -> Summary | None:
     if len(line) > _LONGEST or not any(sign.isdigit() for sign in line):
         return None
     tokens = _TOKEN.findall(_TIME.sub(" ", line.lower()))
-    words = [token for token in tokens if token.isalpha()]
-    if not words or any(word not in _KINDS and word not in _UNITS and word not in _GLUE for word in words):
+
+    words = {token for token in tokens if token.isalpha()}
+    if not words or not words <= _WORDS:
         return None
-    if any(not token.isalnum() and token != "/" and token not in _DECORATION for token in tokens):  # noqa: S105
+    signs = {token for token in tokens if not token.isalnum()}
+    if not signs <= _SIGNS:
         return None
+
     kept = [token for token in tokens if token.isalnum() or token == "/"]  # noqa: S105
     return _share(kept) or _each(kept)
 
@@ -182,17 +187,28 @@ def _each(tokens: Sequence[str]) -> Summary | None:
     groups = _groups([token for token in tokens if token != "/"])  # noqa: S105
     if groups is None:
         return None
+
     numbers: dict[str, int] = {}
     for number, words in groups:
-        kinds = {_KINDS[word] for word in words if word in _KINDS}
-        kinds = kinds - {"total"} if len(kinds) > 1 else kinds
-        kind = next(iter(kinds), "total" if any(word in _UNITS for word in words) else "")
-        if len(kinds) > 1 or not kind or (kind in numbers and kind != "failed"):
+        kind = _kind_of(words)
+        is_second = kind in numbers and kind != "failed"  # failures and errors are counted apart
+        if not kind or is_second:
             return None
-        numbers[kind] = numbers.get(kind, 0) + number  # failures and errors are counted apart
+        numbers[kind] = numbers.get(kind, 0) + number
+
     if "all" in tokens and set(numbers) == {"passed"}:
         numbers["total"] = numbers["passed"]
     return Summary(**numbers, unit=_unit_of(tokens)) if numbers else None
+
+
+def _kind_of(words: Sequence[str]) -> str:
+    """What the words beside a number count; empty where they name nothing, or several kinds."""
+    kinds = {_KINDS[word] for word in words if word in _KINDS}
+    if len(kinds) > 1:
+        kinds.discard("total")
+    if not kinds:
+        return "total" if any(word in _UNITS for word in words) else ""
+    return next(iter(kinds)) if len(kinds) == 1 else ""
 
 
 def _groups(tokens: Sequence[str]) -> list[tuple[int, list[str]]] | None:

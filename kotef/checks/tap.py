@@ -29,7 +29,7 @@ class Point:
 
     depth: int
     names: tuple[str, ...]
-    """Of the subtests above it, then its own; an own name that is missing is its number."""
+    """Names of the subtests above it, then its own; its number if it has no name."""
     status: "TestStatus"
 
 

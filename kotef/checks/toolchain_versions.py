@@ -60,7 +60,7 @@ class RequestedVersion(NamedTuple):
     tool: str
     """A key of `TOOLCHAINS`."""
     version: str
-    """As written, `v` and vendor left out: `18`, `1.22.3`; a word (`nightly`, `lts/iron`) where that was written."""
+    """The version as written, without `v` and vendor: `18`, `1.22.3`, or a word (`nightly`, `lts/iron`)."""
     file: str
     is_least: bool = False
     """Whether a newer one does as well."""
@@ -203,7 +203,7 @@ def _installed() -> Iterator[tuple[tuple[int, ...], Path]]:
 
 
 def sentence_of(wanted: RequestedVersion, running: str) -> str:
-    """That another version runs than the one asked for."""
+    """The sentence that the running version is not the requested one."""
     tool = TOOLCHAINS[wanted.tool]
     least = " or newer" if wanted.is_least else ""
     return (

@@ -123,7 +123,7 @@ class TrialResult(NamedTuple):
     def broken(self) -> str:
         """Which environment is missing, where no check, or none with tests, is left for want of it; else empty."""
         missing = [trial for trial in self.left_out if trial.check.role == "test"]
-        tested = any(check.role == "test" for check in self.checks)
+        tested = any(check.role == "test" and check.origin != "extension" for check in self.checks)
         if tested or not (missing or (self.left_out and not self.checks)):
             return ""
         return f"no check can be run here: {'; '.join(trial.sentence for trial in missing or self.left_out)}"
@@ -153,7 +153,7 @@ async def try_checks(
 
 
 async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool) -> Trial:
-    """Of a check that is run in a folder, the command behind `cd` is tried there."""
+    """Try one check; for a check with `cd`, its command is tried in that folder."""
     elsewhere = _CD.match(check.command)
     folder = words_of(elsewhere[1])[0] if elsewhere else ""
     if elsewhere is None or not (root / folder).is_dir():

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kotef.failures.history import FailureKind
 from kotef.shell import Role
 
-Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
+Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected", "extension"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Evidence = Literal["report", "lines", "counts", "summary", "exit"]
 """What is known of single tests: the runner's own report, or its verbose lines where they agree with its counts; else
@@ -29,7 +29,8 @@ class Check(BaseModel):
     role: Role
     origin: Origin
     source: str = ""
-    """The file that implied a detected check, and the section or target in it; empty for a check that was named."""
+    """The file that implied a detected check, and the section or target in it; of an extension its distribution.
+    Empty for a check that was named."""
     required: bool = True
     """False for an advisory check: reported, never blocking."""
 
@@ -69,7 +70,7 @@ class CommandResult(BaseModel):
     failed: int | None = None
     """How many tests failed, all of them: by the report, else by the runner's own count; None when neither says so."""
     flaky: tuple[str, ...] = ()
-    """Of the failing tests, those that passed when they were run again alone; the caller who did so fills it in."""
+    """Failing tests that passed when run again alone; filled in by the caller that reran them."""
     partial: bool = False
     """Only the tests that were red at the baseline were run, and one that has to turn green is red still."""
     obstructions: tuple[str, ...] = ()

@@ -1,20 +1,19 @@
 """The verdict on a visit: targets reached and nothing broken, compared with the baseline."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from kotef.checks.failure_entries import INSTALLED, failure_entries
+from kotef.checks.failure_entries import failure_entries
 from kotef.checks.reports import worse
 from kotef.checks.runners import says_tests_failed
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.types import RED, Check, CommandResult, TestStatus
+from kotef.checks.verdict_problems import TestsNow, VerdictProblem, _red_problems, concluded, problems_of
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.checks.volatile_ids import renamed
 from kotef.classification import ENVIRONMENT_FAULTS
-from kotef.failures.history import MAX_SUMMARY
-from kotef.failures.plural import counted
-from kotef.integrity import matches_globs
+from kotef.files import matches_globs
 from kotef.shell import created_by_the_task
 
 __all__ = [
@@ -33,8 +32,6 @@ Results: TypeAlias = Sequence[tuple[Check, CommandResult]]
 """The checks of a task in order, each with what its command did."""
 
 _ASIDE: Final[frozenset[TestStatus]] = frozenset({"skipped", "xfailed"})
-_OF_A_FILE: Final[tuple[TestStatus, ...]] = ("failed", "error", "passed", "xpassed", "skipped", "xfailed")
-"""The first of these that a test of a file has is what became of the file."""
 
 
 class _Collected(NamedTuple):
@@ -49,13 +46,6 @@ class _Collected(NamedTuple):
     def units(self, check: str) -> tuple[str, ...]:
         """What is red when this check is."""
         return self.red[check] or (check,)
-
-
-class _Problem(NamedTuple):
-    """One reason why a verification does not pass."""
-
-    detail: str
-    line: str
 
 
 def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verification:
@@ -80,8 +70,8 @@ def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verificat
     draft = Verification(visit=0, tree=tree, passed=False, checks=verdicts)
     problems = _red_problems(verdicts, targets)
     if not problems and not draft.executed:
-        problems = [_Problem("no_proof_of_work", "no check executed a test")]
-    return _concluded(draft, problems).model_copy(
+        problems = [VerdictProblem("no_proof_of_work", "no check executed a test")]
+    return concluded(draft, problems).model_copy(
         update={
             "tests": found.tests,
             "targets": targets,
@@ -120,7 +110,7 @@ def judge(
         _check_verdict(check, result, found.red[check.name], preexisting, advisory=_was_advisory(check, before))
         for check, result in results
     )
-    now = _Now(found.tests, verdicts)
+    now = TestsNow(found.tests, verdicts)
     whole = not any(result.partial for _, result in results)
     gone = tuple(test for test in baseline.tests if now.status(test) is None) if whole else ()
     doubtful = frozenset(baseline.flaky).difference(baseline.targets)
@@ -152,11 +142,11 @@ def judge(
         seconds=sum(result.seconds for _, result in results),
     )
     proof = bool(draft.proved or review_accepted) and bool(changed)
-    problems = _problems(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
+    problems = problems_of(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
     if not changed and any(now.is_green(unit) for unit in baseline.targets):
-        line = "no change that a patch could contain, so the green result proves nothing: chance, or a built file"
-        problems.append(_Problem("no_proof_of_work", line))
-    return _concluded(draft, problems)
+        line = "no change that a patch could contain, so the green result proves nothing: chance or a built file"
+        problems.append(VerdictProblem("no_proof_of_work", line))
+    return concluded(draft, problems)
 
 
 def environment_fault(results: Results) -> str:
@@ -170,30 +160,6 @@ def environment_fault(results: Results) -> str:
             if not (result.exit_code == 127 and created_by_the_task(check.command, output)):  # noqa: PLR2004 - POSIX
                 return result.detail
     return ""
-
-
-class _Now:
-    """What became of each unit of the baseline."""
-
-    def __init__(self, tests: Mapping[str, TestStatus], verdicts: Iterable[CheckVerdict]) -> None:
-        self._tests = tests
-        self._passed = {verdict.name: verdict.passed for verdict in verdicts}
-        self._inside: dict[str, set[TestStatus]] = defaultdict(set)
-        for test, status in tests.items():
-            parts = test.split("::")
-            for length in range(1, len(parts)):
-                self._inside["::".join(parts[:length])].add(status)
-
-    def status(self, test: str) -> TestStatus | None:
-        """None when no report lists it. A file or class that could not be set up stands for the tests in it."""
-        if test in self._tests:
-            return self._tests[test]
-        inside = self._inside.get(test, set())
-        return next((status for status in _OF_A_FILE if status in inside), None)
-
-    def is_green(self, unit: str) -> bool:
-        """`passed`, and not `xpassed`: a test marked as an expected failure proves nothing by passing."""
-        return self.status(unit) == "passed" or (unit not in self._tests and self._passed.get(unit, False))
 
 
 def _collect(results: Results, known: Mapping[str, TestStatus]) -> _Collected:
@@ -301,101 +267,3 @@ def _broken(baseline: Verification, verdicts: Iterable[CheckVerdict], found: _Co
         v.name for v in verdicts if v.name in was_fine and not (v.satisfied or v.advisory) and not found.red[v.name]
     ]
     return (*tests, *fresh)
-
-
-def _problems(
-    draft: Verification, before: Mapping[str, CheckVerdict], now: _Now, *, needs_proof: bool, tests_may_go: bool
-) -> list[_Problem]:
-    """Every reason against this verification, the most telling first."""
-    problems = []
-    steady = [unit for unit in draft.broken if unit not in draft.flaky]
-    if steady:
-        problems.append(_Problem("regression", f"passed before the run, fails now: {_some(steady)}"))
-    if draft.newly_skipped:
-        line = f"ran before the run, skipped or expected to fail now: {_some(draft.newly_skipped)}"
-        problems.append(_Problem("regression", line))
-    if draft.flaky:
-        line = f"fails among the others, passes alone: flaky, or the edit leaks state: {_some(draft.flaky)}"
-        problems.append(_Problem("flaky", line))
-    turned = [unit for unit in draft.targets if now.is_green(unit)]
-    open_targets = set(draft.targets).difference(turned, draft.removed, draft.missing)
-    problems += _red_problems(draft.checks, [unit for unit in draft.targets if unit in open_targets])
-    if draft.missing:
-        problems.append(_Problem("tests_missing", f"tests that are not run any more: {_some(draft.missing)}"))
-    problems += _fewer(draft, before, tests_may_go=tests_may_go)
-    if not draft.executed and not any(check.name in turned for check in draft.checks):
-        problems.append(
-            _Problem("no_proof_of_work", "no check executed a test, and no named command went from red to green")
-        )
-    if installed := [path for path in draft.left if INSTALLED in path]:
-        line = f"changed in an installed environment and could not be put back; reinstall it: {_some(installed)}"
-        problems.append(_Problem("put_back_left", line))
-    if theirs := [path for path in draft.left if INSTALLED not in path]:
-        line = f"someone else changed files that judge this work, so they were not put back: {_some(theirs)}"
-        problems.append(_Problem("put_back_left", line))
-    if not draft.regressions_known:
-        problems.append(_Problem("red", "only the tests red before the run were run: whether others broke is unknown"))
-    if needs_proof and not turned and not open_targets:
-        line = "nothing turned from red to green; a new test that fails on the old code must prove the change"
-        problems.append(_Problem("nothing_proves_the_goal", line))
-    return problems
-
-
-def _red_problems(verdicts: Iterable[CheckVerdict], open_targets: Sequence[str]) -> list[_Problem]:
-    """Required checks that are not satisfied, and targets that are not green although every check is satisfied."""
-    problems = []
-    for check in verdicts:
-        if not (check.satisfied or check.advisory):
-            line = f"{check.name}: {check.summary.splitlines()[0] if check.summary else 'failed'}"
-            problems.append(_Problem("red", line))
-    if open_targets and not problems:
-        problems.append(_Problem("red", f"still not green: {_some(open_targets)}"))
-    return problems
-
-
-def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may_go: bool) -> list[_Problem]:
-    """Checks that execute fewer tests than before the run, or do not say any more.
-
-    Where tests may be removed, ids tell which are gone; a bare count could not, and says nothing.
-    """
-    problems = []
-    for check in draft.checks:
-        was = before[check.name].executed if check.name in before else None
-        by_id = check.evidence in {"report", "lines"}
-        excused = tests_may_go and (draft.removed or not by_id)
-        if not was or check.advisory or check.partial or excused:
-            continue
-        if check.executed is None and _counts_when_red(before[check.name]):
-            continue
-        if check.executed is None or check.executed < was:
-            ran = "an unknown number of tests" if check.executed is None else counted(check.executed, "test")
-            problems.append(_Problem("tests_missing", f"{check.name}: {ran} executed, {was} before the run"))
-    return problems
-
-
-def _counts_when_red(check: CheckVerdict) -> bool:
-    """Whether a program was red and summed up in its own words: it may say nothing when all is well."""
-    return check.evidence == "summary" and not check.passed
-
-
-def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verification:
-    """The draft with its verdict."""
-    if problems:
-        lines = list(dict.fromkeys(problem.line for problem in problems))[:3]
-        each = MAX_SUMMARY // len(lines) - 1
-        summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
-        return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
-    blocking = [check for check in draft.checks if not check.advisory]
-    ran = f"{counted(draft.executed, 'test')} executed" if draft.executed else "no test counted: by exit status alone"
-    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {ran}"]
-    if draft.fixed:
-        said.append(f"fixed: {_some(draft.fixed)}")
-    if draft.preexisting:
-        said.append(f"red before the run, not part of the task: {_some(draft.preexisting)}")
-    return draft.model_copy(update={"passed": True, "detail": "", "summary": "\n".join(said)[:MAX_SUMMARY]})
-
-
-def _some(units: Sequence[str]) -> str:
-    """The first three of them, and how many more there are."""
-    rest = len(units) - 3
-    return ", ".join(units[:3]) + (f" and {rest} more" if rest > 0 else "")

@@ -26,9 +26,9 @@ class CheckVerdict(BaseModel):
     command: str
     role: Role
     required: bool
-    """As the check was asked for."""
+    """Whether the check is required."""
     exit_code: int | None
-    """As in `CommandResult`: None when our timeout ended it, negative N for signal N."""
+    """See `CommandResult`: None if kotef's timeout ended it, negative N for signal N."""
     passed: bool
     """Exit status 0 and nothing that contradicts it."""
     satisfied: bool

@@ -58,7 +58,7 @@ def classify(command: str, exit_code: int | None, stdout: str, stderr: str, time
     """
     _are_texts(command=command, stdout=stdout, stderr=stderr)
     if exit_code is not None and not isinstance(exit_code, int):
-        msg = f"exit_code is {exit_code!r}: an int is wanted, or None for a command that a time limit ended"
+        msg = f"exit_code is {exit_code!r}: it must be an int, or None for a command that timed out"
         raise TypeError(msg)
     run = _run(command, exit_code, (stdout, stderr), timed_out=timed_out or exit_code is None)
     return _first(CONTRADICTIONS if run.exit_code == 0 and not run.timed_out else FAILURES, run)
@@ -78,7 +78,7 @@ def _are_texts(**given: object) -> None:
     for name, value in given.items():
         if not isinstance(value, str):
             way = "decode it first" if isinstance(value, bytes | bytearray) else 'pass "" for nothing'
-            msg = f"{name} is of type {type(value).__name__}: text is wanted ({way})"
+            msg = f"{name} must be text, not {type(value).__name__} ({way})"
             raise TypeError(msg)
 
 

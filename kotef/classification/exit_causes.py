@@ -17,21 +17,27 @@ RUNNING_TEST: Final = re.compile(
 
 def stopped(run: Run) -> OutputFinding | None:
     """Our own limit, `timeout`, or a signal from outside."""
-    if run.timed_out or (run.exit_code == TIMEOUT_COMMAND and re.search(r"\btimeout\b", run.command)):
-        words = summarize.last_words(run.output)
-        running = [match[1] for line in run.output.lines if (match := RUNNING_TEST.search(line))]
-        last = running[-1] if running else next(iter(words), "")
-        told = f"last output: {last}" if last else "no output"
-        return OutputFinding(
-            "tooling_error", "timeout", ("timed out: killed by the time limit", told), (re.sub(r"\d+", "", last),)
-        )
+    by_command = run.exit_code == TIMEOUT_COMMAND and re.search(r"\btimeout\b", run.command)
+    if run.timed_out or by_command:
+        return _timed_out(run)
+
     name = run.signal
-    if not name or name in FATAL_TO_ITSELF or (run.exit_code is not None and run.exit_code > 0 and name not in OUTSIDE):
+    is_status = run.exit_code is not None and run.exit_code > 0  # of a shell, which may mean something else
+    if not name or name in FATAL_TO_ITSELF or (is_status and name not in OUTSIDE):
         return None
     memory = re.search(r"out of memory|oom-?kill|OOM", run.output.text)
     detail = "out_of_memory" if memory else "signal"
     lines = (f"killed from outside by {name} (exit status {run.exit_code})", *summarize.last_words(run.output))
     return OutputFinding("tooling_error", detail, lines, (name,))
+
+
+def _timed_out(run: Run) -> OutputFinding:
+    """With the test that was running, or else the last words."""
+    running = [match[1] for line in run.output.lines if (match := RUNNING_TEST.search(line))]
+    last = running[-1] if running else next(iter(summarize.last_words(run.output)), "")
+    told = f"last output: {last}" if last else "no output"
+    lines = ("timed out: killed by the time limit", told)
+    return OutputFinding("tooling_error", "timeout", lines, (re.sub(r"\d+", "", last),))
 
 
 def not_started(run: Run) -> OutputFinding | None:
@@ -72,11 +78,13 @@ GIT_GREP: Final = re.compile(r"\bgit\s+(?:-\S+\s+)*grep\b")
 def nothing_found(run: Run) -> OutputFinding | None:
     """Exit status 1 of a search that wrote no error: no match, which is an answer and no failure."""
     tools = run.asked.tools
-    searching = tools[-1:] and (tools[-1] in SEARCHES or (tools[-1] == "git" and GIT_GREP.search(run.command)))
-    if run.exit_code != 1 or not searching or "||" in run.command:
+    if run.exit_code != 1 or not tools or "||" in run.command:
         return None
-    if any(purpose != "read" and tool not in HARMLESS for tool, purpose in zip(tools, run.asked.purposes, strict=True)):
+    searches = tools[-1] in SEARCHES or (tools[-1] == "git" and GIT_GREP.search(run.command))
+    pairs = zip(tools, run.asked.purposes, strict=True)
+    if not searches or any(purpose != "read" and tool not in HARMLESS for tool, purpose in pairs):
         return None
+
     complains = re.compile(rf"(?:\S*(?:{'|'.join(map(re.escape, tools))})|\S*sh)(?:: line \d+)?: ")
     if any(run.output.stderr) or any(complains.match(line) for line in run.output.lines):
         return None

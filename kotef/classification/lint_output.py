@@ -25,12 +25,12 @@ def problems_hidden(run: Run) -> OutputFinding | None:
 def complained(run: Run) -> OutputFinding | None:
     """Linters, type checkers, formatters and compilers, behind a test command too: no test ran there."""
     found = run.report.diagnostics or [_as_complaint(test) for test in run.report.tests] or diagnostics_of(run.output)
-    closing = first_hit(COMPLAINED, run.output) if not found else None
-    if closing is not None:
-        named = [line.strip() for line in run.output.lines if FILE_LINE.match(line.strip())]
-        return closing.finding(*named[:1], *summarize.last_words(run.output))
-    if not found or (run.asked.purpose in {"run", "other", "read"} and not _by_a_tool(found)):
+    if not found:
+        return _closing_line(run)
+    is_checker = run.asked.purpose not in {"run", "other", "read"}
+    if not is_checker and not _by_a_tool(found):
         return None
+
     first = found[0]
     if all(_configures(run, one.path) for one in found):
         return OutputFinding("tooling_error", "config", (first.told,), (first.essence,))
@@ -38,6 +38,15 @@ def complained(run: Run) -> OutputFinding | None:
     if run.asked.purpose == "test" and not any(_of_code(one) for one in found):
         return replace(_of(found, "failed"), kind="test_failure")
     return _of(found, detail)
+
+
+def _closing_line(run: Run) -> OutputFinding | None:
+    """What a tool says that lists nothing in a form that is known, with the first place it names."""
+    closing = first_hit(COMPLAINED, run.output)
+    if closing is None:
+        return None
+    named = [line.strip() for line in run.output.lines if FILE_LINE.match(line.strip())]
+    return closing.finding(*named[:1], *summarize.last_words(run.output))
 
 
 def _of_code(one: Diagnostic) -> bool:

@@ -177,20 +177,31 @@ def _number(node: Any, keys: tuple[str, ...]) -> str:
 
 def _complaint(node: Mapping[str, Any], path: str) -> Diagnostic | None:
     """One complaint: it has a message, a rule or a level, and a line of its own or a file."""
+    inner = list(_inner(node))
     message = _text(node, MESSAGES)
     code = _text(node, CODES) or str(node.get("code") or "")
     level = _text(node, LEVELS)
-    inner = list(_inner(node))
     line = next((number for each in (node, *inner) if (number := _number(each, LINES))), "")
-    path = _text(node, PATHS[:-3]) or next((own for each in inner if (own := _text(each, PATHS))), "") or path
-    if not message or not path or not (line or code) or not (code or level):
+    inner_path = next((own for each in inner if (own := _text(each, PATHS))), "")
+    path = _text(node, PATHS[:-3]) or inner_path or path
+
+    is_placed = path and (line or code)
+    is_judged = code or level
+    if not message or not is_placed or not is_judged:
         return None
+
     if "range" in node and line and "rule" in node:
         line = str(int(line) + 1)  # pyright reports as a language server does: lines count from 0
+    return Diagnostic(path.removeprefix("file://"), line, _complaint_text(message, level, code), None)
+
+
+def _complaint_text(message: str, level: str, code: str) -> str:
+    """The first line of a message, with its level in front and its rule behind."""
     shown = f"{level}: " if level in {"error", "warning", "note", "info"} else ""
-    code = f"SC{code}" if code.isdecimal() and len(code) == 4 else code  # noqa: PLR2004 - ShellCheck's rules
-    told = f"{shown}{message.splitlines()[0]}" + (f" [{code}]" if code and code not in message else "")
-    return Diagnostic(path.removeprefix("file://"), line, told, None)
+    if code.isdecimal() and len(code) == 4:  # noqa: PLR2004 - ShellCheck's rules
+        code = f"SC{code}"
+    rule = f" [{code}]" if code and code not in message else ""
+    return f"{shown}{message.splitlines()[0]}{rule}"
 
 
 def _inner(node: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, Any]]:
@@ -206,19 +217,21 @@ def _inner(node: Mapping[str, Any], depth: int = 3) -> Iterator[Mapping[str, Any
 
 def _failing(node: Mapping[str, Any]) -> FailingTest | None:
     """A failing test of jest, vitest, Mocha, RSpec, pytest-json-report, Playwright."""
-    status = next((node[key] for key in ("status", "outcome", "state") if isinstance(node.get(key), str)), "")
-    mocha = "fullTitle" in node and _holds(node.get("err"))
     name = _text(node, NAMES)
-    if not name or not (status in BAD or mocha) or node.keys() & {"assertionResults", "tests", "examples"}:
+    status = next((node[key] for key in ("status", "outcome", "state") if isinstance(node.get(key), str)), "")
+    is_red = status in BAD or ("fullTitle" in node and _holds(node.get("err")))  # Mocha gives no status
+    is_group = bool(node.keys() & {"assertionResults", "tests", "examples"})
+    if not name or not is_red or is_group:
         return None
+
     said = [part for part in _strings(node) if part.strip() and part != name]
     block = [line for part in said for line in plain_lines(part)]
     own = _text(node, ("file_path", "file"))
     line = _number(node, ("line_number", "line"))
-    stated = []
+    stated: tuple[str, ...] = ()
     if own:
-        stated.append(f"{shorten(own)}:{line}" if line else shorten(own))
-    return FailingTest(name, error_of(block), tuple(places(block)) or tuple(stated), "report")
+        stated = (f"{shorten(own)}:{line}" if line else shorten(own),)
+    return FailingTest(name, error_of(block), tuple(places(block)) or stated, "report")
 
 
 def _ended(node: Mapping[str, Any], started: dict[Any, str]) -> FailingTest | None:
@@ -306,22 +319,26 @@ def _from_results(text: str) -> Report:
     """Elements whose result is bad, named by themselves or by the last test case above them."""
     if not FAILED_RESULT.search(text):
         return Report()
+
     tests: dict[str, FailingTest] = {}
     case = ""
     for match in RESULT.finditer(text):
-        tag = match[1].lower()
-        if not re.search(r"test|case|section|result|expression", tag) or re.search(r"suites?$|run$|assembly$", tag):
+        if not _is_of_a_test(match[1].lower()):
             continue
         own = _Attributes((key, html.unescape(one or other)) for key, one, other in ATTRIBUTE.findall(match[2]))
-        name = own["fullname"] or own["testName"] or own["name"]
-        case = name or case
+        case = own["fullname"] or own["testName"] or own["name"] or case
         if case and FAILED_RESULT.search(match[2]):
             place = own["filename"] or own["file"]
             line = own["line"] or own["lineno"]
-            tests.setdefault(
-                case, FailingTest(case, "", (f"{shorten(place)}:{line}",) if place and line else (), "report")
-            )
+            found = (f"{shorten(place)}:{line}",) if place and line else ()
+            tests.setdefault(case, FailingTest(case, "", found, "report"))
     return Report(tuple(islice(tests.values(), MAX_FAILING)))
+
+
+def _is_of_a_test(tag: str) -> bool:
+    """Whether an element is a test or one of its results, and not a group of tests."""
+    is_group = re.search(r"suites?$|run$|assembly$", tag)
+    return not is_group and re.search(r"test|case|section|result|expression", tag) is not None
 
 
 def _case(case: _Attributes, why: _Attributes, below: str, suite: str) -> FailingTest:

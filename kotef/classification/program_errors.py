@@ -87,7 +87,7 @@ CONFIGURATION: Final = re.compile(
 """A place in a file that configures a tool, in the languages in which programs are written too."""
 
 SYNTAX: Final = re.compile(r"\w*(?:Syntax|Indentation|Tab)Error")
-"""Of a tool that looks at code: what it could not read is the code."""
+"""Syntax errors of a tool that reads code: it could not read the code."""
 NO_NETWORK: Final = re.compile(
     r"Network is unreachable|Temporary failure in name resolution|\b(?:ENETUNREACH|EAI_AGAIN)\b"
 )

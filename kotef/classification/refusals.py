@@ -128,20 +128,22 @@ def code_reader(run: Run) -> OutputFinding | None:
 
 def by_its_words(run: Run) -> OutputFinding | None:
     """What the first error line says: the tool could not begin, a compiler's error without a place, or any other."""
-    role, words = run.asked.role, summarize.last_words(run.output)
-    known = any(tool in TOOL_PURPOSES for tool in run.asked.tools)
+    words = summarize.last_words(run.output)
     error = summarize.first_error(run.output)
+    is_known = any(tool in TOOL_PURPOSES for tool in run.asked.tools)
+    has_subcommands = any(tool in SUBCOMMANDS for tool in run.asked.tools)
+
     unable = next((word for word in (error, *words) if UNABLE.search(word)), "")
-    if unable and (known or (unable == error and any(tool in SUBCOMMANDS for tool in run.asked.tools))):
+    if unable and (is_known or (has_subcommands and unable == error)):
         return OutputFinding("tooling_error", "config", (unable, *words), (unable,))
     if _about_code(run, error):
         return OutputFinding("lint_failure", "compile", (error, *words), (error, *words))
     said = _said_itself(run, error) if _installed(run) else ""
     if said:
         return OutputFinding("tooling_error", "refused", (said, *words), (said,))
-    if run.exit_code == 1 and role == "test" and known and words:
-        return OutputFinding("test_failure", "failed", words, words)
-    return None
+
+    is_red = run.exit_code == 1 and run.asked.role == "test" and is_known
+    return OutputFinding("test_failure", "failed", words, words) if is_red and words else None
 
 
 def _installed(run: Run) -> bool:
@@ -167,12 +169,16 @@ def _about_code(run: Run, error: str) -> bool:
 
 def _said_itself(run: Run, error: str) -> str:
     """The sentence in which an installed program refuses; empty for one that only ran others."""
-    if run.asked.role == "run" or any(OF_A_TARGET.match(line) for line in run.output.lines):
+    role, tools = run.asked.role, run.asked.tools
+    if role == "run" or any(OF_A_TARGET.match(line) for line in run.output.lines):
         return ""
-    if error and run.asked.role == "test":
+
+    if error and role == "test":
         return error if UNABLE.search(error) else ""
-    if error and (run.asked.role != "read" or run.asked.tools[-1] == "git"):
+    only_reads = role == "read" and tools[-1] != "git"
+    if error and not only_reads:
         return error
-    names = "|".join(re.escape(tool) for tool in run.asked.tools)
+
+    names = "|".join(map(re.escape, tools))
     own = re.compile(rf"(?:{names})(?:\.exe)?: (?!\*)\S")
     return next((line for line in run.output.lines if own.match(line)), "")

@@ -43,7 +43,7 @@ def failing_tests(output: Output) -> list[FailingTest]:
     """
     headers = [header for header in HEADERS if header.needs in output.text and header.hint in output.text]
     marks = _marks(output, headers)
-    found = [_told(output.lines, marks, position) for position in range(len(marks))]
+    found = [_failing_test(output.lines, marks, position) for position in range(len(marks))]
     merged = _merged(found)[:MAX_FAILING]
     return sorted(merged, key=lambda test: f"ERROR at setup of {_key(test)} " in output.text)
 
@@ -75,24 +75,25 @@ def _marks(output: Output, headers: Sequence[Header]) -> list[Mark]:
     return marks
 
 
-def _told(lines: Sequence[str], marks: Sequence[Mark], position: int) -> FailingTest:
+def _failing_test(lines: Sequence[str], marks: Sequence[Mark], position: int) -> FailingTest:
     """What the lines around a header say about its test."""
     at, header, name, said = marks[position]
     if header.runner in {"mocha", "busted", "jasmine"}:
         name, at = _whole_title(lines, name, at)
     elif header.runner == "catch2":
         name = _title_between_rules(lines, at)
-    match header.below:
-        case "nothing":
-            block: list[str] = []
-        case "above":
-            start = marks[position - 1].at + 1 if position else 0
-            block = list(lines[max(start, at - MAX_ABOVE) : at])
-        case "why":
-            end = marks[position + 1].at if position + 1 < len(marks) else len(lines)
-            block = _block(lines[at + 1 : min(end, at + 1 + MAX_SECTION)])
+
+    block: list[str] = []
+    if header.below == "above":
+        start = marks[position - 1].at + 1 if position else 0
+        block = list(lines[max(start, at - MAX_ABOVE) : at])
+    elif header.below == "why":
+        end = marks[position + 1].at if position + 1 < len(marks) else len(lines)
+        block = _block(lines[at + 1 : min(end, at + 1 + MAX_SECTION)])
+
     found = evident_error(block) if header.runner in PROSE else error_of(block)
-    error = said if said and not (found and (WEAK_REASON.match(said) or said.endswith("..."))) else found
+    is_cut = WEAK_REASON.match(said) or said.endswith("...")
+    error = found if not said or (is_cut and found) else said
     return FailingTest(name.strip(), error, tuple(places([lines[marks[position].at], *block])), header.runner)
 
 
@@ -197,17 +198,27 @@ def evident_error(block: Sequence[str]) -> str:
     """
     chained = [index for index, line in enumerate(block) if CHAINED.search(line)]
     block = block[chained[-1] + 1 :] if chained else block
-    if any(line.startswith("Traceback (most recent") for line in block):
-        last = _last_of_traceback(block)
-        if last:
-            return last
+
+    has_traceback = any(line.startswith("Traceback (most recent") for line in block)
+    if has_traceback and (last := _last_of_traceback(block)):
+        return last
+    panic = _panic(block)
+    return _by_pattern(block) if panic is None else panic
+
+
+def _panic(block: Sequence[str]) -> str | None:
+    """What a panic of Rust says, on the lines behind the one that announces it; None where none is announced."""
     for index, line in enumerate(block):
         if line.lstrip().startswith(("thread '", "panicked at ")) and line.rstrip().endswith(":"):
-            return _joined(block, index + 1, block[index + 1].strip() if index + 1 < len(block) else "")
+            following = block[index + 1].strip() if index + 1 < len(block) else ""
+            return _joined(block, index + 1, following)
+    return None
+
+
+def _by_pattern(block: Sequence[str]) -> str:
     for pattern in ERRORS:
         for index, line in enumerate(block):
-            match = compiled(pattern).match(line)
-            if match:
+            if match := compiled(pattern).match(line):
                 return _joined(block, index, match[1].strip())
     return ""
 
@@ -220,15 +231,22 @@ def _joined(block: Sequence[str], index: int, error: str) -> str:
     """`error` and what belongs to it: the line after a colon, pytest's rewritten assert, expected and received."""
     below = [line for line in block[index + 1 : index + 16] if line.strip()]
     if error.endswith(":") and below:
-        error = " ".join((error, *(line.removeprefix("E ").strip() for line in below[: 1 + (error == "Difference:")])))
+        behind = below[:2] if error == "Difference:" else below[:1]
+        error = " ".join((error, *(line.removeprefix("E ").strip() for line in behind)))
+
     rewritten = [line[1:].strip() for line in below[:6] if re.match(r"E +assert ", line)]
+    told = [part for part in (*rewritten[:1], *_compared(below)[:3]) if part not in error]
+    return "; ".join((error, *told))
+
+
+def _compared(below: Sequence[str]) -> list[str]:
+    """Expected and received, each with the value on its line or on the next."""
     compared = []
     for line, after in zip(below[:12], [*below[1:13], ""], strict=False):
-        match = MORE.match(line)
-        if match:
-            compared.append(f"{match[1].strip()} {after.strip() if match[1].endswith(':') else ''}".strip())
-    told = [part for part in (*rewritten[:1], *compared[:3]) if part not in error]
-    return "; ".join((error, *told))
+        if match := MORE.match(line):
+            value = after.strip() if match[1].endswith(":") else ""
+            compared.append(f"{match[1].strip()} {value}".strip())
+    return compared
 
 
 def _last_of_traceback(block: Sequence[str]) -> str:

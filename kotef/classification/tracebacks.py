@@ -92,9 +92,11 @@ def _group(lines: Sequence[str]) -> Crash | None:
     told = [line for line in inner if re.match(r"[A-Z][\w.]*(?:Error|Exception|Group|Exit|Interrupt|Warning)\b", line)]
     if not told:
         return None
+
     leaf = next((line for line in told if "Group" not in line.partition(":")[0]), "")
+    words = f"{told[0]}; {leaf}" if leaf else told[0]
     stack = tuple(line for line in inner if line.lstrip().startswith("File "))
-    return Crash("python", "; ".join(part for part in (told[0], leaf) if part), tuple(places(stack)), _functions(stack))
+    return Crash("python", words, tuple(places(stack)), _functions(stack))
 
 
 BOXED: Final = re.compile(r"\W{2,} Traceback \(most recent call last\) \W{2,}$")
@@ -126,10 +128,11 @@ CAPTION: Final = re.compile(r"\W*(?:(?:stack ?)?trace(?:back)?|backtrace|call st
 def _any_stack(lines: Sequence[str]) -> Crash | None:
     """The first stack of at least two frames below a line that says something; that line is the error."""
     for at, line in enumerate(lines[:-MIN_FRAMES]):
-        if not FRAME.fullmatch(lines[at + 1]) or FRAME.fullmatch(line) or "included from" in line:
+        if FRAME.fullmatch(line) or "included from" in line:
             continue
         if not all(FRAME.fullmatch(below) for below in lines[at + 1 : at + 1 + MIN_FRAMES]):
             continue
+
         above = (other for other in reversed(lines[max(0, at - 3) : at + 1]) if other and not CAPTION.match(other))
         error = next(above, "").strip()
         if error and (line.strip() or FAULT.search(error)):

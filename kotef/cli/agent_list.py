@@ -1,6 +1,5 @@
 """The list of roles in force that `kotef agents` prints."""
 
-from pathlib import Path
 from typing import Final
 
 from kotef.redaction import shown_url
@@ -42,7 +41,7 @@ def role_facts(role: Role) -> dict[str, object]:
 
 
 def role_lines(role: Role) -> list[str]:
-    """What is special about it, a line each."""
+    """The lines that describe one role."""
     bound = role.bound(Limits(), edits=_edits(role))
     asked = [f"model {role.model}"] if role.model else []
     asked += [f"at {shown_url(role.base_url)}"] if role.base_url else []
@@ -55,11 +54,8 @@ def role_lines(role: Role) -> list[str]:
             f"tools: {group or ', '.join(role.tools) or 'none'}" + ("" if _edits(role) else " (edits nothing)")
         )
     if role.unknown:
-        lines.append(f"a run in this role does not start: kotef does not know {', '.join(role.unknown)}")
+        lines.append(
+            f"a run with this role does not start, because it names unknown fields or tools: {', '.join(role.unknown)}"
+        )
     lines.append(f"says: {role.prompt}" if role.prompt else "")
     return [line for line in lines if line]
-
-
-def short_source(source: str) -> str:
-    """The file it is from, with `~` for the home."""
-    return source.replace(str(Path.home()), "~")

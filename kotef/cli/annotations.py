@@ -14,7 +14,7 @@ from typing import Final, Literal
 Level = Literal["error", "warning", "notice"]
 
 SHOWN: Final = 10
-"""Annotations of one level that GitHub shows of one step; what comes later is in its log alone."""
+"""Annotations of one level that GitHub shows per step; later ones appear only in its log."""
 
 
 def in_actions(env: Mapping[str, str] = os.environ) -> bool:
@@ -23,7 +23,7 @@ def in_actions(env: Mapping[str, str] = os.environ) -> bool:
 
 
 def in_checkout(root: Path, env: Mapping[str, str] = os.environ) -> str:
-    """Where the workspace is in the checkout, with a slash at the end; empty if it is the whole of it."""
+    """Path of the workspace in the checkout, with a trailing slash; empty if it is the whole checkout."""
     top = env.get("GITHUB_WORKSPACE", "")
     try:
         place = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix() if top else "."
@@ -33,7 +33,7 @@ def in_checkout(root: Path, env: Mapping[str, str] = os.environ) -> str:
 
 
 def unheard(line: str) -> str:
-    """A line of ours as it can be said to anybody: in a job, what is quoted in it is not a command."""
+    """A line that is safe to print: in a job, text quoted in it is not read as a command."""
     return " ".join(line.splitlines()).replace("##[", "# #[") if in_actions() else line
 
 
@@ -45,7 +45,7 @@ def annotation(level: Level, message: str, *, title: str = "", file: str = "", l
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """As a workflow command wants it: percent, line ends, and in a property colon and comma."""
+    """Escape percent signs and line ends, and in a property colons and commas."""
     from kotef.cli.screen import plain  # loads rich, which no help needs
 
     kept = plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
@@ -56,7 +56,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 @contextlib.contextmanager
 def deaf() -> Iterator[None]:
-    """In this block the runner takes no line for a command, whoever wrote it: a test, a model, a file name.
+    """Within this block the runner reads no line as a command, whether a test, a model or a file name wrote it.
 
     Both streams become one, because the runner reads two of them in no certain order.
     """

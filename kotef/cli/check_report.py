@@ -11,15 +11,16 @@ from kotef.checks.probe import JUDGE_DEAF
 from kotef.cli.annotations import annotation
 from kotef.cli.screen import console, is_live, one_line, plain
 from kotef.failures.plural import counted
-from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection
+from kotef.runs.inspection import CANNOT
+from kotef.runs.inspection_result import CheckCounts, Checked, CheckFailure, Inspection
 
 SHOWN: Final = 50
-"""Failures shown of one check; --json has more."""
+"""Failures shown per check; --json has more."""
 
 
 @contextmanager
 def running_line() -> Iterator[Callable[[str], None]]:
-    """Where a person watches, a line that shows which command is running; it is gone afterwards."""
+    """Show which command is running while a person watches, and remove the line afterwards."""
     screen = console(stderr=True)
     if not is_live(screen):
         yield lambda _: None
@@ -29,16 +30,16 @@ def running_line() -> Iterator[Callable[[str], None]]:
 
 
 def _network(found: Inspection) -> str:
-    """Whether commands had it; where some failed without, the flag as well."""
+    """Whether commands had the network; if some failed without it, also the flag that allows it."""
     if found.sandbox == "off":
         return ""
     if found.network:
         return ", with network"
-    return ", no network" if found.green or found.detail == JUDGE_DEAF else ", no network (--network opens it)"
+    return ", no network" if found.green or found.detail == JUDGE_DEAF else ", no network (--network allows it)"
 
 
 def show_inspection(found: Inspection) -> None:
-    """What ran, one line per failure, the counts before and after, and the verdict."""
+    """Print the checks, one line per failure, the counts before and after, and the verdict."""
     screen = console()
     for check in found.checks:
         screen.print(Text(_head(check, found.against), style="green" if check.passed else "red"))
@@ -54,7 +55,7 @@ def show_inspection(found: Inspection) -> None:
     for line in _table(found):
         screen.print(line)
     for title, tests in (
-        ("not run any more", found.missing),
+        ("no longer run", found.missing),
         ("skipped or expected to fail now", found.newly_skipped),
         ("fixed", found.fixed),
     ):
@@ -70,12 +71,12 @@ def show_inspection(found: Inspection) -> None:
 
 
 def _all_failures(check: Checked) -> int:
-    """How many failures there are, those that are not listed too."""
+    """Number of failures, including those that are not listed."""
     return max(len(check.failures), check.failed or 0)
 
 
 def _probed(found: Inspection) -> Iterator[str]:
-    """What was tried on the judge; of an alarm the lines that show it, and what judges and was changed."""
+    """The probes; for an alarm also the lines that show it, and the changed files that judge."""
     for probe in found.probes:
         if probe.value == "alarm":
             yield f"judge probed: {probe.told}:"
@@ -90,7 +91,7 @@ def _probed(found: Inspection) -> Iterator[str]:
 
 
 def _own_words(check: Checked) -> str:
-    """Why a check is red whose status alone does not say: what contradicts it; else empty."""
+    """The contradiction that makes a check red although its status does not; empty if there is none."""
     first = check.summary.partition("\n")[0]
     return first if first.startswith("exit status ") and check.detail in {"contradiction", "no_tests"} else ""
 
@@ -142,12 +143,12 @@ def _verdict(found: Inspection) -> str:
         return f"cannot be judged: {found.detail.replace('_', ' ')}"
     if found.green:
         uncounted = any(check.role == "test" and check.tests_run is None for check in found.checks if check.required)
-        basis = "; by the exit status alone where no test is counted" if uncounted else ""
+        basis = "; by exit status alone where no test was counted" if uncounted else ""
         return f"green: {counts.checks_passed} of {counts.checks} checks passed{basis}"
-    reasons = ["the judge cannot say no"] if found.detail == JUDGE_DEAF else []
+    reasons = ["the checks can no longer fail"] if found.detail == JUDGE_DEAF else []
     if gone := len(found.missing):
-        is_not = "is not" if gone == 1 else "are not"
-        reasons.append(f"{counted(gone, 'test')} that ran at {found.against} {is_not} run any more")
+        no_longer = "no longer runs" if gone == 1 else "no longer run"
+        reasons.append(f"{counted(gone, 'test')} that ran at {found.against} {no_longer}")
     reasons += [f"{len(found.newly_skipped)} newly skipped"] if found.newly_skipped else []
     if counts.checks_passed < counts.checks:
         reasons.append(f"{counts.checks - counts.checks_passed} of {counts.checks} checks failed")
@@ -156,7 +157,7 @@ def _verdict(found: Inspection) -> str:
     elif found.against is not None and not (found.judging or found.missing or found.newly_skipped):
         reasons.append(f"nothing that passed at {found.against} fails now")
     if found.detail == "flaky":
-        reasons.append("what fails passes alone: flaky, or one test leaks into another")
+        reasons.append("what failed passes when run alone: it is flaky, or one test affects another")
     return f"red: {'; '.join(reasons)}"
 
 
@@ -174,7 +175,7 @@ def annotations(found: Inspection, prefix: str = "") -> Iterator[str]:
             file=f"{prefix}{failure.file}" if failure.file else "",
             line=failure.line,
         )
-    for what, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
+    for what, tests in (("no longer runs", found.missing), ("is skipped now", found.newly_skipped)):
         for test in tests[:SHOWN]:
             file = _file_of(test, found) if "::" in test else ""
             yield annotation("error", f"{test} {what}", title=test, file=f"{prefix}{file}" if file else "")

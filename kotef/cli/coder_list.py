@@ -3,25 +3,25 @@
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.console import Console
 
 from kotef.cli.screen import one_line
 from kotef.coders.command.line import command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
+from kotef.files import home_relative
 
 _TELLS = {
     "money": "its cost is read from its output",
-    "tokens": "its tokens are read from its output; [prices] turns them into money",
+    "tokens": "its tokens are read from its output; [prices] converts them into money",
     "nothing": "its cost is unknown",
 }
 
 
 def show_coder(screen: Console, preset: Preset) -> None:
-    """How it is started, and what of it is here."""
+    """Print how the agent is started, and which of its variables and files exist here."""
     found = shutil.which(preset.name)
-    where = one_line(found.replace(str(Path.home()), "~")) if found else "not installed"
+    where = one_line(home_relative(found)) if found else "not installed"
     screen.print(f"{preset.name}  ({where})", style="bold" if found else "dim")
     for line in _lines(preset):
         screen.print(f"  {one_line(line, 1000)}")
@@ -32,7 +32,7 @@ def _lines(preset: Preset) -> Iterator[str]:
     yield f"flags as of version {preset.version}; {_TELLS[preset.tells]}"
     yield f"variables: {', '.join(preset.env)}; set here: {', '.join(_set_here(preset)) or 'none'}"
     files = (*(f"~/{name} (a copy)" for name in preset.copied), *(f"~/{name} (shared)" for name in preset.shared))
-    yield f"of the home: {', '.join(files)}"
+    yield f"from the home directory: {', '.join(files)}"
 
 
 def coder_facts(preset: Preset) -> dict[str, object]:

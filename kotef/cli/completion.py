@@ -19,12 +19,12 @@ _TICKETS: Final = ".sdd/backlog/tickets/open"
 _LARGEST: Final = 200_000
 _MOST: Final = 100
 _PLAIN: Final = re.compile(r"\w[\w.+@-]*")
-"""Names without blanks, quotes, `$` and other characters with a meaning in a shell: a repository chooses the names."""
+"""Names without blanks, quotes, `$` and other characters that a shell interprets: a repository chooses the names."""
 _LISTED: Final = 20_000
 
 
 def offer(command: click.Command) -> None:
-    """Let every parameter of this command, and of those below it, that names a run, a ticket or a role offer some."""
+    """Add completion to every parameter of this command and its subcommands that names a run, a ticket or a role."""
     for param in command.params:
         if param.name in _OFFERS:
             setattr(param, "shell_complete", _OFFERS[param.name])  # noqa: B010  the method that click asks
@@ -33,7 +33,7 @@ def offer(command: click.Command) -> None:
 
 
 def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Ids of runs, the newest first; each is a directory, which a lock beside them is not."""
+    """Ids of runs, newest first; only directories count, so that lock files are left out."""
     found = sorted((entry.name for entry in _listed(_root(ctx), _RUNS) if entry.is_directory), reverse=True)
     return _items(found, incomplete)
 
@@ -56,7 +56,7 @@ _OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]
     "ticket": tickets,
     "agent": roles,
 }
-"""Name of a parameter → what it may be."""
+"""Parameter name → function that lists its values."""
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -87,7 +87,7 @@ def _listed(root: Path, folder: str) -> list[Listed]:
 
 
 def _root(ctx: click.Context) -> Path:
-    """`--root`, else the nearest directory above with a `.sdd` or a `.git`: no git is asked."""
+    """`--root`, else the nearest parent directory with a `.sdd` or a `.git`; git is not called."""
     given: Any = ctx.params.get("root")
     if given:
         return Path(given)

@@ -7,11 +7,15 @@ from kotef.runs.effective_settings import EffectiveSetting, InEffect
 
 
 def show_settings(found: InEffect) -> None:
-    """A line for each setting; what the repository asks for in vain comes last."""
+    """Print a line for each setting; ignored settings of the repository come last."""
     screen = console()
     there = "" if found.user_file_exists else " (does not exist)"
     screen.print(f"user's file: {plain(found.user_file)}{there}")
-    said = "trusted" if found.trusted else "not trusted, so it can only narrow (--trust shows what it asks for)"
+    said = (
+        "trusted"
+        if found.trusted
+        else "not trusted, so its settings can only narrow permissions (--trust shows the rest)"
+    )
     screen.print(f"repository: {said}")
     for text in found.notices:
         screen.print(f"note: {one_line(text, 300)}", style="yellow")
@@ -28,7 +32,7 @@ def show_settings(found: InEffect) -> None:
 
 
 def _shown(setting: EffectiveSetting) -> str:
-    """The value as TOML and JSON write it; nothing is an empty place."""
+    """The value as in TOML and JSON; a dash if there is none."""
     value = setting.value
     if value is None:
         return "–"

@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def delivery(command: F) -> F:
-    """The options that say what is handed over; shared by `run` and `resume`."""
+    """The options for delivering a result; shared by `run` and `resume`."""
     options = (
         click.option(
             "--branch",
@@ -53,7 +53,7 @@ class Delivering(Sectioned):
     """A command with these options, which also reports its usage errors to a CI job."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; a name for `--branch` is in the same word, because the next one may be the goal."""
+        """Read the command line; a name for `--branch` must be in the same word: the next word may be the goal."""
         from kotef.cli.annotations import in_actions
 
         end = args.index("--") if "--" in args else len(args)
@@ -76,24 +76,24 @@ class Delivering(Sectioned):
 
 @dataclass
 class Delivery:
-    """Takes the result of one run, if it comes to that."""
+    """Receives the result of one run, if there is one."""
 
     root: Path | None = None
     result: "Result | None" = None
 
     def take(self, root: Path, result: "Result") -> None:
-        """The run has ended."""
+        """Keep the result of the run."""
         self.root, self.result = root, result
 
 
 @contextmanager
 def delivered(options: dict[str, Any]) -> Iterator[Delivery]:
-    """While the run is at work GitHub hears no command in what it prints; then everybody is handed theirs."""
+    """Keep GitHub from reading commands in the output of the run; then deliver its result."""
     from kotef.cli.annotations import deaf, in_actions
     from kotef.errors import KotefError, UsageError
 
     if options["github"] and options["as_json"]:
-        raise UsageError("--json and --github exclude each other", hint="give one of them")
+        raise UsageError("--json and --github cannot be combined", hint="use one of them")
     github = in_actions() if options["github"] is None else options["github"]
     body: Path | None = None
     taken = Delivery()
@@ -125,18 +125,18 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 
 def _writable(path: str | None) -> Path | None:
-    """Where the text goes; UsageError before the run, because afterwards it would be lost."""
+    """Path for the text; the UsageError comes before the run, because afterwards the text would be lost."""
     from kotef.cli.outputs import must_be_plain
     from kotef.errors import UsageError
 
     if path is None:
         return None
     if path == "-":
-        raise UsageError("--pr-body -: stdout has the screen of the run", hint="name a file")
+        raise UsageError("--pr-body -: standard output already shows the run", hint="name a file")
     file = Path(path).absolute()
     must_be_plain("--pr-body", file)
     if not file.parent.is_dir():
-        raise UsageError(f"--pr-body {path}: the folder {file.parent} does not exist", hint="make it first")
+        raise UsageError(f"--pr-body {path}: the folder {file.parent} does not exist", hint="create it first")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise UsageError(f"--pr-body {path}: it cannot be written", hint="choose another place")
     return file
@@ -154,7 +154,7 @@ def _write(path: Path, result: "Result") -> None:
 
 
 def _warn(result: "Result") -> None:
-    """A branch that was asked for and is not there."""
+    """Warn about a branch that was requested but not made."""
     if result.branch and result.branch.refused:
         _say(f"no branch {result.branch.name}: {result.branch.refused}; the verified work is in the workspace")
 

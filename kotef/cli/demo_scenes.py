@@ -33,13 +33,13 @@ class Scene:
     about: str
     ends: tuple[Outcome, ...]
     cheats: tuple[str, ...] = ()
-    """What a scripted model runs, one command for each attempt; empty: the coders that need no model work."""
+    """Commands of a scripted model, one per attempt; empty: coders without a model work."""
     seen: str = ""
-    """How such a cheat is found out, in a few words."""
+    """How the cheat is detected, in a few words."""
 
 
 def _append(*lines: str) -> str:
-    """A command that adds lines to the module of the discount example."""
+    """A command that appends lines to the module of the discount example."""
     return f"printf '%s\\n' {shlex.join(lines)} >> shop/cart.py"
 
 
@@ -61,7 +61,7 @@ SCENES: Final = (
             "printf 'def test_nothing():\\n    assert True\\n' > tests/test_cart.py",
             "rm -r tests && mkdir tests",
         ),
-        "each time the tests were put back and judged",
+        "the tests were put back each time before they were run",
     ),
     Scene(
         "deaf",
@@ -84,7 +84,7 @@ SCENES: Final = (
 
 
 def play(scene: Scene, root: Path, *, kept: bool) -> Result:
-    """Copy the example, make it a git repository, work on its ticket, and show what came of it."""
+    """Copy the example, make it a git repository, work on its ticket, and show the result."""
     screen = console()
     screen.print(f"── {scene.case}: {scene.about}", style="bold")
     _copy(scene.example, root)
@@ -102,7 +102,7 @@ def play(scene: Scene, root: Path, *, kept: bool) -> Result:
     )
     with view.watching():
         result = start(config)
-    say_result(result, where=kept)
+    say_result(result, where=kept, live=view)
     if scene.cheats and result.outcome in scene.ends:
         seen = f"{scene.seen}; the run is refused, exit status {result.exit_code}"
         screen.print(f"  what you see: {seen}; its entry says why")
@@ -117,7 +117,7 @@ def play(scene: Scene, root: Path, *, kept: bool) -> Result:
 
 
 def _cheating(commands: Sequence[str]) -> Models:
-    """Models that follow a script: in each attempt one command against the test, and the claim that all is well."""
+    """Scripted models: each attempt runs one command against the test and then claims success."""
     from kotef.models.scripted_model import ScriptedChatModel, calls, says
 
     plans = [

@@ -9,19 +9,24 @@ from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.trial import Trial, required, way_out
+from kotef.checks.types import Check
+from kotef.cli.extension_table import ExtensionRow, extension_lines, extension_rows
+from kotef.cli.model_doctor import model_lines
 from kotef.cli.screen import console, one_line, plain
 from kotef.coders.chain import WITHOUT_MODEL, parse_chain
 from kotef.errors import KotefError
+from kotef.extensions import ExtensionSettings
 from kotef.git import inspect
 from kotef.models.factory import probe, resolve
 from kotef.redaction import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
-from kotef.runs.model_selection import NO_MODEL, NO_MODEL_GAIN
+from kotef.runs.extension_setup import checks_of, extensions_of
+from kotef.runs.model_selection import NO_MODEL, NO_MODEL_GAIN, with_settings
 from kotef.runs.repository import repository_of
 from kotef.runs.result import Camel
-from kotef.runs.run_settings import run_settings
+from kotef.runs.run_settings import RunSettings, run_settings
 from kotef.runs.sandbox_setup import sandbox_of
 from kotef.runs.store import uncommitted
 from kotef.sandbox import child_environment
@@ -40,14 +45,14 @@ Said = tuple[State, str]
 
 
 class DoctorLine(Camel):
-    """One line of what is here."""
+    """One finding."""
 
     state: State
     text: str
 
 
 class CheckRow(Camel):
-    """One check: what would be run, and whether it can be."""
+    """One check: its command, and whether it can run."""
 
     state: State
     check: str
@@ -58,45 +63,74 @@ class CheckRow(Camel):
     required: bool
     starts: bool
     version: str
-    """What its program says of itself; empty if it was not asked."""
+    """The version that its program reports; empty if it was not asked."""
     problem: str
     """Why it does not start; empty when it does."""
     install: str
     last_seconds: float | None
-    """What it took when `kotef check`, or a run before its first edit, last ran it; null when none did."""
+    """Duration of the last run by `kotef check`, or by a run before its first edit; null if there is none."""
 
 
 class DoctorReport(Camel):
-    """What `kotef doctor` found."""
+    """The result of `kotef doctor`."""
 
     schema_version: int = 1
     exit_code: int
     findings: tuple[DoctorLine, ...]
     checks: tuple[CheckRow, ...]
+    extensions: tuple[ExtensionRow, ...] = ()
+    """Those that are installed beside kotef, active or not."""
 
 
-def examine(root: Path, *, model: str | None, base_url: str | None) -> DoctorReport:
-    """A row for each check and a line for each finding; the exit status is 0, or 5 where a run would not work."""
+def examine(root: Path, *, model: str | None, base_url: str | None, ask: bool = False) -> DoctorReport:
+    """A row for each check and a line for each finding; the exit status is 0, or 5 where a run would not work.
+
+    `ask`: the model is asked how it has to be asked, which costs a few hundred tokens.
+    """
+    extensions, wrong = _extensions(root)
     rows, told = _checks(root)
-    findings = [*_git(root), *told, *_endpoint(root, model, base_url), *_sandbox(root)]
-    states = [*(state for state, _ in findings), *(row.state for row in rows)]
+    coders = [row.name for row in extensions if row.active and row.kind == "coder"]
+    endpoint = _endpoint(root, model, base_url, coders, ask=ask)
+    findings = [*_git(root), *told, *wrong, *endpoint, *_sandbox(root)]
+    of_rows = [*(row.state for row in rows), *(row.state for row in extensions)]
+    states = [*(state for state, _ in findings), *of_rows]
     status = BROKEN if "missing" in states else 0
     lines = tuple(DoctorLine(state=state, text=text) for state, text in findings)
-    return redactor().whole(DoctorReport(exit_code=status, findings=lines, checks=tuple(rows)))
+    report = DoctorReport(exit_code=status, findings=lines, checks=tuple(rows), extensions=extensions)
+    return redactor().whole(report)
+
+
+def _extensions(root: Path) -> tuple[tuple[ExtensionRow, ...], list[Said]]:
+    try:
+        rows, problem = extension_rows(root, _settings(root).extensions)
+    except KotefError as error:
+        return (), [("missing", str(error))]
+    return rows, [("missing", problem)] if problem else []
+
+
+def _settings(root: Path, **given: object) -> RunSettings:
+    """The settings of a run here. Raises KotefError for one that cannot be used."""
+    config = read_config(config_path())
+    return run_settings(given, config, repository_of(root, config, trust=False).settings)
 
 
 def show_report(found: DoctorReport) -> None:
     """Print the table of checks and the findings."""
     screen = console()
     first, *others = found.findings
-    lines = [(first.state, first.text), *_table(found.checks), *((each.state, each.text) for each in others)]
+    lines = [
+        (first.state, first.text),
+        *_table(found.checks),
+        *extension_lines(found.extensions),
+        *((each.state, each.text) for each in others),
+    ]
     for state, text in lines:
         style = {"ok": "green", "note": "yellow", "missing": "red"}.get(state, "bold")
         screen.print(f"{state:<7} {plain(text)}".rstrip(), style=style)
 
 
 def _table(rows: Sequence[CheckRow]) -> Iterator[tuple[str, str]]:
-    """State and line of each check, in columns under a head."""
+    """State and line of each check, in columns below a header."""
     if not rows:
         return
     cells = [_HEAD]
@@ -122,36 +156,36 @@ def _took(row: CheckRow) -> str:
 
 
 def _sandbox(root: Path) -> list[Said]:
-    """What a run would take here, by the settings in effect."""
+    """The sandbox level that a run would use here."""
     try:
-        config = read_config(config_path())
-        asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
+        asked = _settings(root).sandbox
         sandbox, said = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     except KotefError as error:
         return [("missing", str(error))]
     if sandbox.level == "off":
-        return [("note", f"sandbox: off: {said[0] if said else 'as requested; commands may do everything you may do'}")]
+        return [("note", f"sandbox: off: {said[0] if said else 'as requested; commands can do whatever you can do'}")]
     more = (
-        "--network gives commands the network, --read shows them more files; `kotef doctor --sandbox` tries each level"
+        "--network allows network access, --read allows reading more files; `kotef doctor --sandbox` tries each level"
     )
     return [("ok", f"sandbox: {sandbox} ({more})")]
 
 
 def _git(root: Path) -> list[Said]:
     if shutil.which("git") is None:
-        return [("missing", "git: not found on PATH; install it: kotef keeps its snapshots with it")]
+        return [("missing", "git: not found on PATH; install it: kotef stores its snapshots with it")]
     facts = inspect(root)
     if not facts.is_repo:
-        return [("note", f"workspace {root}: not a git repository; it works, with kotef's own snapshots only")]
+        return [("note", f"workspace {root}: not a git repository; kotef works here, but with its own snapshots only")]
     state = "uncommitted work, which is kept" if facts.dirty and uncommitted(root) else "clean"
     return [("ok", f"workspace {root}: git, {facts.branch or 'detached HEAD'}, {state}")]
 
 
 def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
-    """The table, and what else is to be said of checks and tickets."""
+    """The table, and other findings about checks and tickets."""
     try:
         spec, folder = read_spec(root), list_tickets(root)
-        checks = collect_checks(root, options=(), ticket=(), architect=spec.checks)
+        more = _extension_checks(root)
+        checks = collect_checks(root, options=(), ticket=(), architect=spec.checks, more=more)
         sandbox, starts = sandbox_to_look(root)
     except KotefError as error:
         return [], [("missing", str(error))]
@@ -173,8 +207,15 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
     return rows, [*found, ("ok", f"open tickets: {len(folder.open) or 'none'}")]
 
 
+def _extension_checks(root: Path) -> tuple[Check, ...]:
+    """The checks of extensions; one that cannot be loaded has a row of its own. Raises KotefError where one fails."""
+    rows, _ = extension_rows(root, _settings(root).extensions)
+    usable = tuple(row.name for row in rows if row.active and row.kind == "check")
+    return checks_of(extensions_of(root, ExtensionSettings(usable), "check"), root) if usable else ()
+
+
 def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
-    """A check that does not start is a note where it is not required, and missing where someone named it."""
+    """A check that does not start is a note if it is not required, and missing if a person named it."""
     rows = []
     for trial in trials:
         check = trial.check
@@ -199,19 +240,22 @@ def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
     return rows
 
 
-def _endpoint(place: Path, model: str | None, base_url: str | None) -> list[Said]:
+def _endpoint(place: Path, model: str | None, base_url: str | None, coders: Sequence[str], *, ask: bool) -> list[Said]:
+    needs_model = True
     try:
         config = read_config(config_path())
-        given = {"model": model, "base_url": base_url, "coder": os.environ.get("KOTEF_CODER")}
-        settings = run_settings(given, config, repository_of(place, config, trust=False).settings)
+        settings = _settings(place, model=model, base_url=base_url, coder=os.environ.get("KOTEF_CODER"))
         endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
         chain = settings.value("coder")
-        needs_model = chain is None or any(link.name == "model" for link in parse_chain(chain))
+        needs_model = chain is None or any(link.name == "model" for link in parse_chain(chain, extensions=coders))
         if endpoint is None:
             return [_without_model(chain, needs_model=needs_model)]
+        endpoint = with_settings(endpoint, config)
         found = asyncio.run(probe(endpoint))
+        if ask and found.ok:
+            return model_lines(endpoint, config)
     except KotefError as error:
-        return [("missing", str(error))]
+        return [("missing" if needs_model else "note", str(error))]
 
     if found.doubt or not (found.ok or needs_model):
         return [("note", found.verdict)]
@@ -219,8 +263,8 @@ def _endpoint(place: Path, model: str | None, base_url: str | None) -> list[Said
 
 
 def _without_model(chain: str | None, *, needs_model: bool) -> Said:
-    """Whether a run works without a model: the default chain does, and one without a link that asks for it."""
+    """Whether a run works without a model: the default chain does, and so does a chain without `model`."""
     if chain is not None and needs_model:
         return "missing", f"{NO_MODEL} (the coder is {chain})"
     without = f"{chain or WITHOUT_MODEL} work without one"
-    return "note", f"model: optional, and none is configured; {without}. {NO_MODEL_GAIN[0].upper()}{NO_MODEL_GAIN[1:]}"
+    return "note", f"model: optional; none is configured, and {without}. {NO_MODEL_GAIN[0].upper()}{NO_MODEL_GAIN[1:]}"

@@ -17,11 +17,11 @@ from kotef.runs.result import Result
 from kotef.sdd.export import inert
 
 _LARGEST: Final = 900_000
-"""Bytes of a step summary; GitHub takes none above 1 MiB."""
+"""Bytes of a step summary; GitHub rejects more than 1 MiB."""
 
 
 def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
-    """Write the summary and the outputs where the runner wants them, and print annotations for what still fails."""
+    """Write the summary and the outputs for the runner, and print annotations for what still fails."""
     run = store.at(root, result.run_id)
     failures = redactor().whole(located(run, result))
     branch = result.branch.name if result.branch and result.branch.commit else ""
@@ -40,7 +40,7 @@ def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
 
 
 def tell_error(error: KotefError, *, annotated: bool) -> None:
-    """The same where nothing was run: a usage error, say."""
+    """The same if nothing was run, for example after a usage error."""
     text = " ".join(redactor().text(str(error)).split())
     _append("GITHUB_STEP_SUMMARY", f"## ❌ kotef: nothing was run\n\n{inert(text, 2000)}\n")
     _outputs({"outcome": "", "exit-code": str(error.exit_code), "run-id": "", "branch": "", "result": ""})
@@ -56,7 +56,7 @@ def annotations(result: Result, failures: Sequence[Located], prefix: str = "") -
     room = {"error": SHOWN, "warning": SHOWN}
     if not result.done:
         blocking = sum(one.blocks for one in failures)
-        more = f" ({blocking} things still fail; the summary has them)" if blocking >= SHOWN else ""
+        more = f" ({blocking} tests or checks still fail; the summary lists them)" if blocking >= SHOWN else ""
         title = f"kotef: {result.outcome}"
         yield annotation("error", f"{result.sentence}{more}", title=title)
         room["error"] -= 1
@@ -76,13 +76,13 @@ def annotations(result: Result, failures: Sequence[Located], prefix: str = "") -
 
 
 def _outputs(values: Mapping[str, str]) -> None:
-    """Each between two lines that no one can guess, so that no value can end itself and set another."""
+    """Write each value between two random lines, so that no value can end itself and set another."""
     end = f"end_{secrets.token_hex(16)}"
     _append("GITHUB_OUTPUT", "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in values.items()))
 
 
 def _append(variable: str, text: str) -> None:
-    """Add to the file that the runner names; a job that has none, or a full disk, costs no run its status."""
+    """Append to the file that the runner names; a missing file or a full disk does not change the run's status."""
     path = os.environ.get(variable)
     if not path:
         return

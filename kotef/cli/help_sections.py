@@ -19,7 +19,7 @@ SECTIONS: Final = {
     "Outputs": "branch commit_hooks pr_body github as_json",
     "Display": "quiet verbose",
 }
-"""Heading → names of parameters, in this order; what is in none comes last, as plain options."""
+"""Heading → names of parameters, in this order; all others come last, as plain options."""
 
 
 COMMON: Final = {
@@ -31,22 +31,22 @@ COMMON: Final = {
     "coder": "who edits: fixers, search, model, an agent",
     "model": "the model of the coder",
     "max_attempts": "failed verifications allowed [3]",
-    "max_time": "wall time in all [3600]",
+    "max_time": "total wall time [3600]",
     "profile": "strict, fast, smoke or yolo [strict]",
     "branch": "commit verified work on a new branch",
     "interactive": "ask before the first edit",
     "as_json": "print one JSON object",
     "network": "let commands use the network",
-    "reads": "a path outside the workspace to show",
+    "reads": "let commands read a path outside the workspace",
     "root": "the workspace",
 }
-"""Parameter → what `-h` says of it, in this order; at most `SHOWN` of them are shown."""
+"""Parameter → its text in `-h`, in this order; at most `SHOWN` are shown."""
 SHOWN: Final = 10
 EXAMPLES: Final = 4
 
 
 def short_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    """Print what most people need of a command on one screen, and end."""
+    """Print the most common options of a command on one screen, and exit."""
     if value and not ctx.resilient_parsing:
         click.echo("\n".join(_short_lines(ctx)))
         ctx.exit()
@@ -81,7 +81,7 @@ def _common(command: click.Command) -> list[click.Option]:
 
 
 def _meaning(command: click.Command, option: click.Option) -> str:
-    """What `-h` says of the option; the defaults are those of a profile."""
+    """The text of `-h` for the option; defaults are those of a profile."""
     text = COMMON[str(option.name)]
     has_profile = any(param.name == "profile" for param in command.params)
     return text if has_profile else text.partition(" [")[0]
@@ -96,13 +96,13 @@ def _flag(option: click.Option) -> str:
 
 
 def _statuses(command: click.Command) -> list[str]:
-    """Each exit status with the first words of what it means."""
+    """Each exit status with the first words of its meaning."""
     rows = re.findall(r"^ {2}(\d+(?:, \d+)*) {2}(\S.*)$", command.epilog or "", re.MULTILINE)
     return [f"{number.replace(', ', '/')} {_gist(words)}" for number, words in rows]
 
 
 def _gist(words: str) -> str:
-    """The noun that a sentence begins with."""
+    """The first noun of a sentence."""
     first = re.split(r"[(:;,]| (?:in|is|are|error|by) ", f"{words} ")[0]
     return re.sub(r"^(?:a|the) | error$", "", first.strip())
 
@@ -111,7 +111,7 @@ class Sectioned(click.Command):
     """A command whose help has its options under headings, and whose `-h` fits on one screen."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as click calls it
-        """Those that show everything."""
+        """The options that show the full help."""
         return ["--help"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

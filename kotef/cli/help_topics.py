@@ -16,6 +16,9 @@ The run
   KOTEF_CODER            who edits, in order (--coder)
   KOTEF_SANDBOX          sandbox for commands (--sandbox)
   KOTEF_PROBES           how far to test that passing checks can fail: off, fast, full
+  KOTEF_EXTENSIONS       extensions that are active, by name; all, none (default: all, and none in CI)
+  KOTEF_DISABLE_EXTENSIONS
+                         extensions that are switched off, by name
   KOTEF_TOOLS            ceiling of the model's tools: core, standard or all
 
 The screen
@@ -84,7 +87,7 @@ Exit statuses of `kotef run` and `kotef resume`; other commands use a subset.
   3         bounded_attempts_exceeded or stuck (`kotef check`: red)
   4         budget_exceeded: tokens, calls, commands, money or time
   5         environment_broken: no check found, checks cannot run, no sandbox in CI, disk full
-  6         blocked: a decision only a person can take
+  6         blocked: a decision that only a person can make
   7         model_unavailable
   130, 143  interrupted by SIGINT, SIGTERM; 130 also if a person quits at a question
   137       `kotef watch` only: the run was killed

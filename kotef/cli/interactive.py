@@ -14,7 +14,7 @@ from kotef.state import Task
 
 
 def is_interactive(options: Mapping[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
-    """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
+    """Whether to ask a person; a resume does what the run did, unless the command line says otherwise.
 
     UsageError if one is to be asked and no one can be. A run whose plan was approved before continues without.
     """

@@ -11,12 +11,12 @@ from kotef.sdd.issue import IssueEntry, IssueLog
 
 
 def show_entries(place: Path, log: IssueLog, entries: Sequence[IssueEntry], *, state: str) -> None:
-    """Two lines for each of these entries, and what else is to be said of the log."""
+    """Print two lines for each entry, and the problems of the log."""
     screen = console()
     if not log.entries:
         screen.print(without_entries(place))
     elif not entries:
-        screen.print(f"no {state} entry; {len(log.entries)} {'are' if log.entries[1:] else 'is'} not {state}")
+        screen.print(f"no {state} entries; {len(log.entries)} {'are' if log.entries[1:] else 'is'} not {state}")
     for entry in entries:
         times = 1 + len(entry.seen_again) + entry.seen_before
         again = f", seen {times} times" if times > 1 else ""
@@ -30,19 +30,19 @@ def show_entries(place: Path, log: IssueLog, entries: Sequence[IssueEntry], *, s
 
 
 def without_entries(place: Path) -> str:
-    """What is true of the runs of a workspace whose log has no entry."""
+    """The line for a workspace whose log has no entries."""
     if unfinished := _unfinished(place):
         return f"no entry; {unfinished}"
     outcomes = [result.outcome for run in store.own_runs(place) if (result := run.result())]
     if not outcomes:
-        return "no entry: no run was made here"
+        return "no entries: nothing has been run here yet"
     if short := sum(outcome != "verified" for outcome in outcomes):
-        return f"no entry, though {counted(short, 'run')} here stopped short; `kotef runs` lists them"
-    return "no entry: every run here succeeded"
+        return f"no entries, although {counted(short, 'run')} here did not finish; `kotef runs` lists them"
+    return "no entries: every run here succeeded"
 
 
 def _unfinished(place: Path) -> str:
-    """That there are runs without an ending; empty when there are none."""
+    """A line about runs without an ending; empty if there are none."""
     number = sum(run.result() is None for run in store.own_runs(place))
     its = ("has", "it") if number == 1 else ("have", "them")
     said = f"{counted(number, 'run')} here {its[0]} not ended: killed, or still at work; `kotef runs` lists {its[1]}"
@@ -50,7 +50,7 @@ def _unfinished(place: Path) -> str:
 
 
 def stored(entry: IssueEntry) -> dict[str, object]:
-    """The entry as JSON has it, with the line that says what it is about."""
+    """The entry as JSON, with its headline."""
     return {"title": title(entry), **entry.model_dump(mode="json", by_alias=True)}
 
 

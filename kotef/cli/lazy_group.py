@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(rows.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so, and the group's own options."""
+        """The names with this prefix, and the group's own options."""
         names = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
         items = [CompletionItem(name, help=COMMANDS[name]) for name in names]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]

@@ -8,6 +8,7 @@ from typing import Final
 from kotef.cli.screen import Detail, Screen, console, say
 from kotef.errors import UsageError
 from kotef.runs import store
+from kotef.runs.ending_text import lost
 from kotef.runs.event_tail import Following
 from kotef.runs.progress import RunProgress
 from kotef.runs.store import RunDir
@@ -16,11 +17,11 @@ from kotef.workspace import at_work
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
 _PAUSE: Final = 0.1
-"""Seconds between two looks; another process's file tells no one that it has grown."""
+"""Seconds between two reads, because growth of another process's file is not signalled."""
 
 
 def awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
-    """The run that is meant, as soon as it is there; UsageError if it does not come."""
+    """The run to follow, as soon as it exists; UsageError if it does not appear in time."""
     until = time.monotonic() + wait
     while True:
         try:
@@ -32,7 +33,7 @@ def awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
 
 
 def _at_work(root: Path) -> str | None:
-    """The run that works here now; None: no one does, or it is a command that is not a run."""
+    """The run that is at work here; None if there is none, or if another command holds the workspace."""
     holder = at_work(root)
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
@@ -49,17 +50,16 @@ def follow_on_screen(following: Following, *, detail: Detail) -> int:
             time.sleep(_PAUSE)
     result = None if screen.doing.state == "error" and not screen.doing.outcome else run.result()
     if result is None:
-        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` continues it"
-        console().print(said, style="bold red")
+        console().print(f"run {run.run_id}: {lost(run.run_id, started=bool(screen.doing.run))}", style="bold red")
         return KILLED
     from kotef.cli.result_text import say_result
 
-    say_result(result)
+    say_result(result, live=screen)
     return result.exit_code
 
 
 def _ended(following: Following, screen: Screen) -> bool:
-    """Show what is new; whether that was all."""
+    """Show new events; returns whether the run has ended."""
     working = following.is_at_work  # asked first: what a run adds before it lets go is read below
     for event in following.new():
         screen(event)

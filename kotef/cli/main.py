@@ -16,7 +16,7 @@ class Main(LazyGroup):
     """Turns our errors, and the system's about a file, into one line and an exit status; a defect shows a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember whether JSON is asked for: an error is found before the command knows it, or while it works."""
+        """Remember whether JSON was requested, because an error may come before the command reads its options."""
         ctx.meta[WANTS_JSON] = "--json" in args
         return super().parse_args(ctx, args)
 
@@ -33,7 +33,7 @@ class Main(LazyGroup):
                 _fail(ctx, redactor().text(str(error)), reason_of(error), error.exit_code)
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "kotef"
-                message = f"{_problem(error)} (`{where} --help` lists what exists)"
+                message = f"{_problem(error)} (see `{where} --help`)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
             except OSError as error:
                 if error.filename is None:  # of no file: nothing that a person could correct
@@ -51,7 +51,7 @@ def reason_of(error: Exception) -> str:
 
 
 def _problem(error: click.UsageError) -> str:
-    """What is wrong with the command line; of a number, which ones there are."""
+    """The problem with the command line; for a number, also the valid range."""
     if not isinstance(error, click.BadParameter) or error.param is None:
         return error.format_message()
     given, kind = re.match(r"'?(.*?)'? is not ", error.message), error.param.type
@@ -60,16 +60,19 @@ def _problem(error: click.UsageError) -> str:
     wanted = "a whole number" if isinstance(kind, click.types.IntParamType) else "a number"
     wanted += f" of {error.param.metavar.lower()}" if error.param.metavar in {"SECONDS", "DAYS"} else ""
     if isinstance(kind, click.IntRange | click.FloatRange):
-        wanted += f" above {kind.min:g}" if kind.min_open else f" from {kind.min:g}"
-        if kind.max is not None:
-            wanted += f" to {kind.max:g}"
-        elif not kind.min_open:
-            wanted += " on"
-    return f"{error.param.opts[0]} {given[1]}: {wanted} is wanted"
+        wanted += _range(kind)
+    return f"{error.param.opts[0]} {given[1]}: expected {wanted}"
+
+
+def _range(kind: click.IntRange | click.FloatRange) -> str:
+    """` from 1 to 20`, ` of at least 1` or ` above 0`: every range here has a lower end."""
+    if kind.max is not None:
+        return f" from {kind.min:g} to {kind.max:g}"
+    return f" above {kind.min:g}" if kind.min_open else f" of at least {kind.min:g}"
 
 
 def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoReturn:
-    """One line on stderr and, where JSON is asked for, one object on stdout; then the end."""
+    """Print one line on stderr and, if JSON was requested, one object on stdout; then exit."""
     from kotef.cli.annotations import unheard
     from kotef.cli.screen import plain, say_json
 

@@ -20,7 +20,7 @@ BROKEN: Final = 5
 
 
 class _ServerFinding(NamedTuple):
-    """What is said of one server."""
+    """The finding about one server."""
 
     ok: bool
     text: str
@@ -34,7 +34,7 @@ def report_servers(place: Path) -> int:
     faults = [_ServerFinding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]
     hide(place, servers=servers)
     if not named:
-        screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
+        screen.print(f"ok      no MCP server is configured in {' or '.join(FILES)}")
         return 0
     if importlib.util.find_spec("mcp") is None:
         screen.print(f"missing {NOT_INSTALLED}", style="red")

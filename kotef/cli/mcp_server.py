@@ -38,7 +38,7 @@ def serve_until_gone(place: Path) -> None:
 
 
 def lines_of(events: Iterable[RecordedEvent], max_attempts: int) -> list[str]:
-    """What `kotef run` would have said of these events where no one watches, line by line."""
+    """The lines that `kotef run` prints for these events without a terminal."""
     page = io.StringIO()
     paper = Console(
         file=page, force_terminal=False, highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH
@@ -51,7 +51,7 @@ def lines_of(events: Iterable[RecordedEvent], max_attempts: int) -> list[str]:
 
 
 def served_workspace(root: str | None) -> Path:
-    """The workspace; where an editor starts us anywhere, a directory that no one named must at least look like one."""
+    """The workspace; an editor may start kotef anywhere, so an unnamed directory must at least look like one."""
     place = workspace_of(root)
     if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():
         raise UsageError(

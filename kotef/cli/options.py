@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _of_group(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
-    """The workspace that was named, even if the option is before the name of a subcommand."""
+    """The named workspace, also if the option precedes the name of a subcommand."""
     return value if value is not None or ctx.parent is None else ctx.parent.params.get("root")
 
 
@@ -44,7 +44,7 @@ def limits(command: F) -> F:
             "--max-cost",
             type=click.FloatRange(0, min_open=True),
             metavar="X",
-            help="Money; needs [prices] in the user's config.",
+            help="Total cost; needs [prices] in the user's config.",
         ),
         click.option(
             "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
@@ -53,13 +53,13 @@ def limits(command: F) -> F:
             "--max-call-time",
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
-            help="Wall time of one answer of a model; strict: 900.",
+            help="Wall time of one model answer; strict: 900.",
         ),
         click.option(
             "--max-commands",
             type=click.IntRange(1),
             metavar="N",
-            help="Commands of the coder, and checks; strict: 500.",
+            help="Commands that the coder runs, plus checks; strict: 500.",
         ),
         click.option(
             "--max-written",
@@ -71,20 +71,20 @@ def limits(command: F) -> F:
             "--reruns",
             type=click.IntRange(0, 10),
             metavar="N",
-            help="How often to rerun an unexpected failure alone; strict: 1, 0: never.",
+            help="How often to rerun an unexpected failure by itself; strict: 1, 0: never.",
         ),
         click.option(
             "--probes",
             type=click.Choice(["off", "fast", "full"]),
             envvar="KOTEF_PROBES",
             show_envvar=True,
-            help="How far to test, after the checks pass, that they can still fail; strict: full.",
+            help="How thoroughly to test, after the checks pass, that they can still fail; strict: full.",
         ),
         click.option(
             "--probe-time",
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
-            help="Time for all probes of a green result, or three times the checks' time if that is more; strict: 60.",
+            help="Time for all probes of a green result, at least three times what the checks took; strict: 60.",
         ),
         click.option(
             "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
@@ -93,19 +93,20 @@ def limits(command: F) -> F:
             "--max-tool-calls",
             type=click.IntRange(1, 100),
             metavar="N",
-            help="Tool calls of one attempt, up to a summary of it; strict: 100.",
+            help="Tool calls of one attempt before the model must summarise; strict: 100.",
         ),
         click.option(
             "--context-window",
             type=click.IntRange(512),
             metavar="TOKENS",
-            help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768]",
+            help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768; "
+            "setting: models.NAME.window]",
         ),
         click.option(
             "--continues",
             type=click.IntRange(0, 2),
             metavar="N",
-            help="How often an attempt continues from such a summary, each time with as many calls; strict: 2.",
+            help="How often an attempt may continue after its summary, with as many calls again; strict: 2.",
         ),
     )
     for option in reversed(options):
@@ -121,15 +122,17 @@ def confinement(command: F) -> F:
             type=click.Choice(["auto", "bwrap", "landlock", "strict", "off"]),
             envvar="KOTEF_SANDBOX",
             show_envvar=True,
-            help="Sandbox for commands; `kotef doctor --sandbox` tests each level.  [default: auto]",
+            help="Sandbox for commands; `kotef doctor --sandbox` tests each level.  "
+            "[default: auto; setting: sandbox.level]",
         ),
-        click.option("--network", is_flag=True, help="Let commands use the network."),
+        click.option("--network", is_flag=True, help="Let commands use the network.  [setting: sandbox.network]"),
         click.option(
             "--read",
             "reads",
             multiple=True,
             metavar="PATH",
-            help="A file or folder that may be read although the sandbox hides it; may be repeated.",
+            help="A file or folder that may be read although the sandbox hides it; may be repeated.  "
+            "[setting: sandbox.read]",
         ),
     )
     for option in reversed(options):
@@ -139,15 +142,15 @@ def confinement(command: F) -> F:
 
 def detail_options(command: F) -> F:
     """The options that say how much of a run is shown."""
-    quiet = click.option("--quiet", "-q", is_flag=True, help="Show checks, attempts and the ending only.")
-    verbose = click.option("--verbose", "-v", is_flag=True, help="Fold nothing: every word, call, edit and failure.")
+    quiet = click.option("--quiet", "-q", is_flag=True, help="Show only checks, attempts and the result.")
+    verbose = click.option("--verbose", "-v", is_flag=True, help="Show everything: every word, call, edit and failure.")
     return quiet(verbose(command))
 
 
 def detail_of(quiet: bool, verbose: bool) -> "Detail":
     """How much is shown; UsageError for both at once."""
     if quiet and verbose:
-        raise click.UsageError("--quiet and --verbose exclude each other")
+        raise click.UsageError("--quiet and --verbose cannot be combined")
     if quiet:
         return "quiet"
     return "full" if verbose else "usual"
@@ -158,7 +161,7 @@ ALLOW_INSTALL = click.option(
     is_flag=True,
     help="Let the coder's commands change installed environments (.venv, node_modules), which are otherwise read-only.",
 )
-MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
+MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.  [setting: model]")
 PLANNER_MODEL = click.option(
     "--planner-model",
     envvar="KOTEF_PLANNER_MODEL",
@@ -169,7 +172,8 @@ FALLBACK_MODEL = click.option(
     "--fallback-model",
     envvar="KOTEF_FALLBACK_MODEL",
     show_envvar=True,
-    help="Model of the same endpoint that takes over when the first still fails after all retries.",
+    help="Model of the same endpoint that takes over when the first still fails after all retries.  "
+    "[setting: fallback_model]",
 )
 AGENT = click.option(
     "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
@@ -178,7 +182,7 @@ BASE_URL = click.option(
     "--base-url",
     envvar="OPENAI_BASE_URL",
     show_envvar=True,
-    help="OpenAI-compatible endpoint; a local server needs no key.",
+    help="OpenAI-compatible endpoint; a local server needs no key.  [setting: base_url]",
 )
 CODER = click.option(
     "--coder",
@@ -205,12 +209,12 @@ INTERACTIVE = click.option(
     "-i",
     default=None,
     help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
-    "policy does not allow by itself. A resumed run asks if the original did.",
+    "policy does not allow on its own. A resumed run asks if the original did.",
 )
 
 
 def which_run(command: F) -> F:
-    """Which run is meant."""
+    """The argument and options that choose a run."""
     argument = click.argument("run_id", metavar="[RUN]", required=False)
     return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
 
@@ -226,7 +230,7 @@ Exit status:
      someone else changed a file that would be replaced
   5  a file could not be written
 """
-"""Exit statuses of the commands that show, or put in place, what a run changed."""
+"""Exit statuses of `apply` and `undo`."""
 RUN_STATUS: Final = """\b
 Exit status:
   0  verified (or unverified, only with --allow-unverified)
@@ -235,10 +239,10 @@ Exit status:
   3  the attempts are spent, or the run was stuck
   4  a budget is spent: tokens, calls, commands, money or time
   5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
-  6  blocked: a decision only a person can take
+  6  blocked: a decision that only a person can make
   7  the model endpoint is unavailable
   130, 143  interrupted by SIGINT, SIGTERM
 A run that began and was not verified leaves one entry in .sdd/issues.md.
-See also `kotef help environment` and `kotef help files`.
+A setting is a key of your config.toml: see `kotef help files`, and `kotef help environment` for variables.
 """
 """Exit statuses of `run` and `resume`."""

@@ -11,7 +11,7 @@ from kotef.errors import UsageError
 
 
 def opened(path: Path) -> bool:
-    """Whether a browser was asked to show the file; never in CI, and never a browser inside the terminal.
+    """Open the file in a browser, but never in CI or in a terminal browser; returns whether it did.
 
     `BROWSER` names another one, as everywhere.
     """
@@ -23,7 +23,7 @@ def opened(path: Path) -> bool:
 
 
 def may_open() -> bool:
-    """Whether a window can be opened here; without one Python would start a browser in this very terminal."""
+    """Whether a window can be opened here; otherwise Python would start a browser in this terminal."""
     if os.environ.get("CI"):
         return False
     if os.environ.get("BROWSER") or sys.platform == "darwin":
@@ -38,6 +38,6 @@ def show_page(path: Path) -> None:
 
 
 def must_be_plain(option: str, path: Path) -> None:
-    """UsageError for a link, a pipe or a device: a file is written by replacing it, and `/dev/null` is to stay."""
+    """UsageError for a link, a pipe or a device: writing replaces the file, and `/dev/null` must stay."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise UsageError(f"{option} {path}: not a regular file, and it would be replaced", hint="name a plain file")

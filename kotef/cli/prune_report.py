@@ -11,7 +11,7 @@ _MEGABYTE: Final = 1_000_000
 
 
 def show_pruned(pruned: Pruned, *, dry_run: bool) -> None:
-    """How much room each kind of thing took, and which runs go or went."""
+    """Print the space that each kind of data took, and which runs are deleted."""
     screen = console()
     would = "would free" if dry_run else "freed"
     screen.print(f"{would} {_room(pruned.bytes)}: {counted(len(pruned.runs), 'run')} ({_room(pruned.run_bytes)}),")

@@ -11,7 +11,7 @@ SHOWN = 5
 
 
 def show_replay(found: Replayed, screen: Console) -> None:
-    """Whether it ended as it did then, and where it differs."""
+    """Print whether the replay ended as the run did, and where it differs."""
     for text in found.notices:
         screen.print(f"note: {text}", style="yellow")
     first, *others = found.divergences or (None,)
@@ -34,7 +34,7 @@ def _headline(found: Replayed) -> str:
     if found.same:
         return f"the same result: {then}, with the same failures and trees"
     now = f"{found.now.outcome} after {counted(found.now.attempts, 'failed attempt')}"
-    return f"another result: {then}, then; {now}, now"
+    return f"a different result: {then} then, {now} now"
 
 
 def show_rejudgement(found: Rejudgement, screen: Console) -> None:
@@ -49,7 +49,7 @@ def show_rejudgement(found: Rejudgement, screen: Console) -> None:
         for check in changed:
             screen.print(f"  {one_line(check.check)}: {_then_now(check)}", style="red")
     then = f" by kotef {found.kotef_version}" if found.kotef_version else ""
-    said = "everything is judged as before" if found.same else "some of it is judged differently"
+    said = "everything is judged as before" if found.same else "some verdicts differ"
     screen.print(f"{said}{then}", style="bold green" if found.same else "bold red")
 
 

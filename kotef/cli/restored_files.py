@@ -12,7 +12,7 @@ SHOWN: Final = 20
 
 
 def report_restored(run: RunDir, placed: RestoredFiles, what: str, *, as_json: bool) -> None:
-    """Say which files came back, and how to take that back."""
+    """Print which files were restored, and how to revert that."""
     back = f"kotef apply {run.run_id} --saved {placed.saved}" if placed.saved else None
     if as_json:
         paths = {"putBack": _all(placed.put_back), "broughtBack": _all(placed.brought_back)}
@@ -25,9 +25,9 @@ def report_restored(run: RunDir, placed: RestoredFiles, what: str, *, as_json: b
         screen.print(f"brought back: {_some(placed.brought_back)}")
     if back:
         screen.print(f"{what} is in place: {_some(placed.put_back)}")
-        screen.print(f"way back: {back}")
+        screen.print(f"to go back: {back}")
     elif not placed.brought_back:
-        screen.print(f"nothing to do: {what} is in place already")
+        screen.print(f"nothing to do: {what} is already in place")
 
 
 def _all(texts: Sequence[str]) -> list[str]:

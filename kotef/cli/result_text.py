@@ -1,18 +1,22 @@
 """Text of a run's result on the screen."""
 
-from kotef.cli.screen import console, one_line, plain
+from kotef.cli.screen import Screen, console, one_line, plain
+from kotef.runs.ending_text import headline
 from kotef.runs.result import Result, ResultDone
 
 
-def say_result(result: Result, *, where: bool = True) -> None:
-    """The ending in a few lines: outcome, what changed and, unless not `where`, where to read on and how to go on."""
+def say_result(result: Result, *, where: bool = True, live: Screen | None = None) -> None:
+    """The ending in a few lines: outcome, what changed and, unless not `where`, where to read on and how to go on.
+
+    What `live` has just shown of the last attempt is not repeated.
+    """
     screen = console()
-    screen.print(_headline(result), style="bold green" if result.done else "bold red")
+    screen.print(plain(headline(result)), style="bold green" if result.done else "bold red")
     for title, items in (("fixed", result.fixed), ("changed", result.changed)):
-        if items and result.tree_visit:
+        if items and result.tree_visit and not (live and live.has_shown(title, items)):
             screen.print(f"  {title}: {', '.join(plain(item) for item in items[:10])}")
     for attempt in result.attempts:
-        if attempt.why_stopped:
+        if attempt.why_stopped and attempt.why_stopped not in headline(result):
             screen.print(f"  attempt {attempt.visit} stopped by: {one_line(attempt.why_stopped, 300)}", style="yellow")
             if attempt.said:
                 screen.print(f"    its coder's last words (a claim): {one_line(' '.join(attempt.said.split()), 400)}")
@@ -48,14 +52,14 @@ def say_result(result: Result, *, where: bool = True) -> None:
 
 
 def _unproved(line: ResultDone) -> str:
-    """A line of the Definition of Done by its name, if it has one, and where it stands when that is not plain."""
+    """A line of the Definition of Done with its label and, if it is in another file, its place."""
     named = " ".join(part for part in (line.label, one_line(line.text)) if part)
     where = [part for part in (f"{line.path}:{line.line}" if line.path else "", line.why) if part]
     return f"{named} ({'; '.join(where)})" if where else named
 
 
 def _new_tests(result: Result) -> str:
-    """How many tests the run added, and what each is worth as a proof."""
+    """The number of tests that the run added, and which of them prove something."""
     said = f"new tests: {len(result.new_tests)}"
     if result.unproved is None:
         return f"{said}, not tried on the code before the run"
@@ -63,12 +67,3 @@ def _new_tests(result: Result) -> str:
     said = f"{said}, {len(result.proved)} of them {fail} on the code before the run"
     some = ", ".join(plain(test) for test in result.unproved[:10])
     return f"{said}; prove nothing: {some}" if some else said
-
-
-def _headline(result: Result) -> str:
-    """The outcome in one line; a success says which attempt it was."""
-    said = plain(result.sentence)
-    if result.done and result.visits:
-        by = " (by search)" if result.winner == "search" else ""
-        return f"{result.outcome}{by} at attempt {result.failure_history.attempts + 1} of {result.max_attempts}: {said}"
-    return f"{result.outcome}: {said}"

@@ -16,7 +16,7 @@ _COMPARED: Final = "yes, but compared and put back (with --allow-install: truste
 
 
 class Shared(NamedTuple):
-    """One kind of files, and what each room has of it."""
+    """One kind of files, and the access of each room to it."""
 
     what: str
     commands: str
@@ -61,7 +61,7 @@ def _unconfined(installed: Collection[str]) -> Iterator[Shared]:
 def _caches(*, read_only: bool) -> tuple[str, str]:
     if read_only:
         return "a private folder instead", "an empty folder for each check"
-    return "yes", "removed where a command wrote them"
+    return "yes", "removed if a command wrote them"
 
 
 def _named(installed: Collection[str]) -> str:

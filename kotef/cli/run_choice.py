@@ -13,9 +13,9 @@ from kotef.runs.store import RunDir
 
 
 def chosen_run(options: dict[str, Any], *, newest: bool = False) -> tuple[Path, RunDir]:
-    """The workspace and the run that is meant; without a name only where `newest` says so."""
+    """The workspace and the chosen run; without a name only if `newest` allows it."""
     if options["run_id"] and options["last"]:
-        raise UsageError(f"both {options['run_id']} and --last", hint="name one run")
+        raise UsageError(f"both {options['run_id']} and --last", hint="name one of them")
     if not (options["run_id"] or options["last"] or newest):
         raise UsageError("which run?", hint="name one of `kotef runs`, or pass --last")
     root = workspace_of(options["root"])

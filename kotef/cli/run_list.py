@@ -6,16 +6,17 @@ from typing import Any, Final
 from kotef.cli.screen import console, one_line
 from kotef.errors import UsageError
 from kotef.runs import store
+from kotef.runs.ending_text import lost
 
 FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, but not resumed"
 """Printed for a run whose state is not here: it came with the repository, from another machine or an older kotef."""
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print a line a run, and a second one where there is something to do about it."""
+    """Print a line for each run, and a second one if there is something to do about it."""
     screen = console()
     if not rows:
-        screen.print("no run here yet; start one with `kotef run`")
+        screen.print("no runs here yet; start one with `kotef run`")
     for row in rows:
         what = f"ticket {row['ticket']}: " if row["ticket"] else ""
         screen.print(f"{row['runId']}  {row['outcome']:<26} {what}{one_line(str(row['goal']), 60)}")
@@ -23,10 +24,8 @@ def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             screen.print(f"{'':22}{FOREIGN}")
             continue
         match row["outcome"]:
-            case "aborted" if row["resume"]:
-                screen.print(f"{'':22}killed; `{row['resume']}` continues it")
             case "aborted":
-                screen.print(f"{'':22}killed before it started; start it again with `kotef run`")
+                screen.print(f"{'':22}{lost(row['runId'], started=bool(row['resume']))}")
             case "unreadable":
                 screen.print(f"{'':22}{one_line(str(row['problem']), 200)}")
             case _:

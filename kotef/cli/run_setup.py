@@ -13,6 +13,7 @@ from kotef.cli.ticket_list import tell_tickets
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
+from kotef.runs.ending_text import without_result
 from kotef.runs.exports import Received, received
 from kotef.runs.mcp_config import search_url
 from kotef.runs.resume_compatibility import must_be_current
@@ -47,7 +48,7 @@ def ready(options: Mapping[str, Any]) -> RunConfig:
 
 
 def _request(options: Mapping[str, Any]) -> RunRequest:
-    """What the options ask for, before the settings of the repository count."""
+    """The request of the options, before the settings of the repository are applied."""
     given = ticket_given(
         options["ticket_file"], other=options["ticket"], checks=options["checks"], trust=options["trust"]
     )
@@ -63,12 +64,12 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         **{name: options[name] for name in (*_COMMON, *_OF_RUN)},
     )
     if any(not check.strip() for check in request.checks):
-        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+        raise UsageError("--check: the command is empty", hint="leave it out to use the checks that are found")
     return request
 
 
 def _limits(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The limits that are named, by field of `Limits`."""
+    """The limits given on the command line, by field of `Limits`."""
     return {name: options[name] for name in Limits.model_fields if options.get(name) is not None}
 
 
@@ -79,11 +80,11 @@ def ready_again(options: Mapping[str, Any]) -> RunConfig:
     """
     file, named = options["from_file"], options["run_id"] or options["last"]
     if file and named:
-        raise UsageError("--from names the run already", hint="leave out RUN and --last")
+        raise UsageError("--from already names the run", hint="leave out RUN and --last")
     if not (file or named):
         raise UsageError("no run given", hint="name one of `kotef runs`, or pass --last or --from FILE")
     if options["fingerprint"] and not file:
-        raise UsageError("--fingerprint goes with --from", hint="leave it out")
+        raise UsageError("--fingerprint needs --from", hint="leave it out")
     root = workspace_of(options["root"])
     if file:
         return _taken_up(root, Path(file), options)
@@ -95,7 +96,7 @@ def ready_again(options: Mapping[str, Any]) -> RunConfig:
 def _again(root: Path, run: store.RunDir, options: Mapping[str, Any]) -> RunConfig:
     task = run.task()
     if task is None:
-        raise UsageError(f"run {run.run_id} crashed before it started", hint="start it again with `kotef run`")
+        raise UsageError(f"run {run.run_id} cannot be resumed", hint=without_result(run))
     must_be_current(run, task)
     request = ResumeRequest(
         one_more=options["one_more"],
@@ -108,7 +109,7 @@ def _again(root: Path, run: store.RunDir, options: Mapping[str, Any]) -> RunConf
 
 
 def _taken_up(root: Path, file: Path, options: Mapping[str, Any]) -> RunConfig:
-    """Check everything in the file that can be checked, then put its run in place."""
+    """Check the file as far as possible, then put its run in place."""
     with received(root, file, fingerprint=options["fingerprint"] or "") as found:
         config = _again(root, found.run, options)
         for line in _asked_by_file(found, config.task):
@@ -119,10 +120,10 @@ def _taken_up(root: Path, file: Path, options: Mapping[str, Any]) -> RunConfig:
 
 
 def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
-    """What a run from a file may do here, one line each; the file can ask for as much as a command line."""
+    """What a run from a file may do here, one line each; a file can ask for as much as a command line can."""
     manifest = found.manifest
     network = "with" if task.network else "no"
-    hooks = ", with the hooks of git" if task.commit_hooks else ""
+    hooks = ", with git hooks" if task.commit_hooks else ""
     roles = (role.base_url for role in (task.roles.coder, task.roles.planner, task.roles.reviewer))
     extras = {
         "setup": "; ".join(task.setup),

@@ -32,7 +32,7 @@ BROKEN: Final = 5
 _DEEDS: Final = {
     "write": "write a file of the workspace",
     "listen": "listen on loopback, and connect to itself",
-    "escape": "write a file outside of the workspace",
+    "escape": "write a file outside the workspace",
     "change": "change the mode of a file outside of it",
     "connect": "connect to a port of this machine",
     "join": "connect to an abstract socket of it",
@@ -46,7 +46,7 @@ _STRICT: Final = "like bwrap, with resource limits; never a lower level"
 
 
 def report_levels(place: Path, *, as_json: bool) -> int:
-    """`kotef doctor --sandbox`: a table of what was tried in each level; 0, or 5 when none holds."""
+    """`kotef doctor --sandbox`: print what each level denied; returns 0, or 5 if no level works."""
     env = child_environment(os.environ)
     confinement = confine(place, state_dir(place) / "sandbox", env)
     tried = [_tried(level, confinement, env) for level in SANDBOX_LEVELS]
@@ -68,7 +68,7 @@ def report_levels(place: Path, *, as_json: bool) -> int:
 
 
 def _tried(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
-    """What a level allows without the network, and whether it allows abstract sockets with the network."""
+    """What a level allows without the network, and whether it allows abstract sockets with it."""
     without = probe_level(level, confinement, env)
     if not without.deeds:
         return without
@@ -78,7 +78,7 @@ def _tried(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Pr
 
 
 def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) -> dict[str, object]:
-    """The same for a program: of each level whether it holds, and of each deed whether it could be done."""
+    """The JSON form: whether each level works, and whether each action succeeded in it."""
     levels = {
         probed.level: {
             "holds": probed.holds,
@@ -92,7 +92,7 @@ def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) 
         "user": _user(),
         "workspace": str(confinement.root),
         "levels": levels,
-        "limits": SandboxLimits().said(),
+        "limits": SandboxLimits().in_words(),
         "local_sockets": [str(path) for path in reachable_services()],
         "auto": auto or None,
         "notice": said,
@@ -116,11 +116,11 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
     screen.print(f"strict: {_STRICT}", style="bold")
     holds = any(probed.holds for probed in tried if probed.level == "bwrap")
     screen.print(
-        f"  {SandboxLimits().said()}" if holds else "  not available without bwrap", style=None if holds else "red"
+        f"  {SandboxLimits().in_words()}" if holds else "  not available without bwrap", style=None if holds else "red"
     )
     screen.print(f"off: {LEVEL_MEANINGS['off']}", style="bold")
     if auto:
-        screen.print(f"--sandbox auto takes {auto} here" + (f": {plain(said)}" if said else ""))
+        screen.print(f"--sandbox auto uses {auto} here" + (f": {plain(said)}" if said else ""))
     else:
         screen.print(plain(said), style="red")
 

@@ -19,7 +19,7 @@ from kotef.models.factory import discover_model, make_model, resolve
 from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile
-from kotef.runs.model_selection import NO_MODEL
+from kotef.runs.model_selection import NO_MODEL, price_of
 from kotef.runs.repository import repository_of
 from kotef.runs.run_settings import run_settings
 from kotef.runs.secret_sources import hide
@@ -34,12 +34,12 @@ MAX_GOAL: Final = 20_000
 
 
 def goal_of(options: dict[str, Any]) -> str:
-    """The goal that is to be drafted; UsageError where no one can be interviewed about it."""
+    """The goal to draft; UsageError if an interview is requested without a terminal."""
     goal = str(options["goal"]).strip()
     if not goal:
-        raise UsageError("an empty goal", hint='say what you want: kotef spec "add an undo command"')
+        raise UsageError("the goal is empty", hint='say what you want: kotef spec "add an undo command"')
     if len(goal) > MAX_GOAL:
-        raise UsageError(f"a goal of {len(goal):,} characters", hint=f"say it in {MAX_GOAL:,} at most")
+        raise UsageError(f"the goal has {len(goal):,} characters", hint=f"use at most {MAX_GOAL:,}")
     if options["interview"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("-i: no terminal to ask at", hint="leave -i out, or say more in the goal")
     return goal
@@ -63,15 +63,16 @@ def draft_specification(
 async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
-    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
+    """Ask the configured endpoint. Raises `UsageError` if there is none, `ModelError` if it fails."""
     settings = run_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
     endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
     if endpoint is None:
         raise UsageError(NO_MODEL, hint="`kotef init` writes a skeleton without one")
     endpoint = await discover_model(endpoint)
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
-    price = config.prices.get(endpoint.name)
-    asked = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key)
+    price = price_of(endpoint.name, endpoint.base_url, config)
+    known = config.models.get(endpoint.name)
+    asked = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key, settings=known)
     drafter = Drafter(root, asked, prompts, price)
     try:
         return await drafter.draft(goal, _interview if options["interview"] else None), price
@@ -87,7 +88,7 @@ async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
     """Ask the person at the terminal, one line each; an empty line skips a question, the end of input the rest."""
     screen = console(stderr=True)
     if not questions:
-        screen.print("The model has no question.")
+        screen.print("The model has no questions.")
     told = []
     for number, question in enumerate(questions, 1):
         screen.print(Text(f"{number}/{len(questions)} {plain(question)}", style="bold"))
@@ -101,7 +102,7 @@ async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
 
 
 def print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
-    """What would be written."""
+    """Print the files that would be written."""
     if as_json:
         shown = [{"path": each.path, "insteadOf": each.instead_of or None, "text": each.text} for each in files]
         usage = _usage(drafted.spent, price)
@@ -125,7 +126,7 @@ def report_draft(
     *,
     as_json: bool,
 ) -> None:
-    """What was written and what was kept, the gaps that are left in it, and what it cost."""
+    """Print what was written and kept, the remaining gaps, and the cost."""
     written = {each.path for each in files}
     gaps = lint_workspace(root, only=written).findings
     if as_json:

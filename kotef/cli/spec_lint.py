@@ -11,7 +11,7 @@ from kotef.sdd.lint import CODES, LintFinding
 
 
 def finding_rows(findings: Sequence[LintFinding]) -> list[dict[str, Any]]:
-    """As JSON has them; `about` is what the code means."""
+    """The findings as JSON; `about` explains the code."""
     return [{**found.model_dump(), "about": CODES[found.code]} for found in findings]
 
 

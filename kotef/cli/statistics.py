@@ -11,12 +11,12 @@ SHOWN = 12
 
 
 def show_statistics(found: Statistics) -> None:
-    """Print the tables, and which runs are in none."""
+    """Print the tables, and the runs that could not be included."""
     screen = console()
     for line in _lines(found):
         screen.print(line)
     for run, why in found.unreadable.items():
-        screen.print(f"note: run {run} is not among them: {one_line(why, 200)}", style="yellow")
+        screen.print(f"note: run {run} is not included: {one_line(why, 200)}", style="yellow")
 
 
 def _lines(found: Statistics) -> Iterator[str]:

@@ -18,7 +18,7 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ForeignTicket:
-    """A ticket from outside the workspace, and what a person should know of it."""
+    """A ticket from outside the workspace, and notices about it."""
 
     ticket: Ticket
     notices: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
     if name is None:
         return None
     if other is not None:
-        raise UsageError("--ticket and --ticket-file exclude each other", hint="name one of them")
+        raise UsageError("--ticket and --ticket-file cannot be combined", hint="use one of them")
     source = "standard input" if name == "-" else name
     issue = read_issue(_text(name, source), source)
     if trust:
@@ -44,18 +44,18 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
         some = ", ".join(f"`{' '.join(command.split())[:80]}`" for command in issue.commands[:_SHOWN])
         more = ", …" if issue.commands[_SHOWN:] else ""
         what = counted(len(issue.commands), "command")
-        said.append(f"{source} names {what} ({some}{more}) that will not be run: say so with --check, or --trust it")
+        said.append(f"{source} names {what} ({some}{more}) that will not run: pass them with --check, or add --trust")
     if issue.allow_test_edits:
-        said.append(f"{source} would open protected files; it does not without --trust (or --allow-edits GLOB)")
+        said.append(f"{source} asks to edit protected files, which needs --trust (or --allow-edits GLOB)")
     return ForeignTicket(issue.ticket, tuple(said))
 
 
 def _text(name: str, source: str) -> str:
     raw = _piped() if name == "-" else _file(name)
     if len(raw) > MAX_ISSUE:
-        raise UsageError(f"{source}: is longer than {MAX_ISSUE // 1024} KiB", hint="shorten it to the task")
+        raise UsageError(f"{source}: longer than {MAX_ISSUE // 1024} KiB", hint="shorten it to the task")
     if b"\0" in raw:
-        raise UsageError(f"{source}: is not text, but binary", hint="give the Markdown of an issue")
+        raise UsageError(f"{source}: binary, not text", hint="give the Markdown of an issue")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from kotef.sdd.tickets import list_tickets
 
 
 def tell_tickets(root: Path) -> NoReturn:
-    """`kotef run` with nothing to do: what could be done; the project's own tickets first. Raises `UsageError`."""
+    """List the open tickets for `kotef run` without a task, the project's own first. Raises `UsageError`."""
     folder = list_tickets(root)
     specs = [spec for spec in list_foreign(root) if spec.is_open]
     screen = console(stderr=True)
@@ -26,4 +26,4 @@ def tell_tickets(root: Path) -> NoReturn:
         screen.print(f"note: {problem.path}:{problem.line}: {plain(problem.text)}")
     found = folder.open or specs
     hint = "`kotef run --ticket ID`" if found else '`kotef run "what to do"`, or `kotef init` for a .sdd/ skeleton'
-    raise UsageError("neither a goal nor a ticket was named", hint=hint)
+    raise UsageError("no goal or ticket was given", hint=hint)

@@ -14,7 +14,9 @@ from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, read_config
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.elapsed_time import keep_seconds
-from kotef.runs.inspection import Inspection, InspectionRequest, inspection
+from kotef.runs.extension_setup import checks_of, extensions_of
+from kotef.runs.inspection import InspectionRequest, inspection
+from kotef.runs.inspection_result import Inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import RepositorySettings, repository_of
 from kotef.runs.run_settings import run_settings
@@ -32,9 +34,9 @@ def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None]
     """
     root = workspace_of(options["root"])
     if any(not command.strip() for command in options["checks"]):
-        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+        raise UsageError("--check: the command is empty", hint="leave it out to use the checks that are found")
     if options["against"] is not None and not options["compare"]:
-        raise UsageError("--against and --no-compare exclude each other", hint="give one of them")
+        raise UsageError("--against and --no-compare cannot be combined", hint="use one of them")
 
     righted = put_right(root)
     config = read_config(config_path())
@@ -53,7 +55,9 @@ def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None]
 def _question(
     options: Mapping[str, Any], root: Path, config: UserConfig, repository: RepositorySettings
 ) -> tuple[InspectionRequest, tuple[str, ...]]:
-    """What is to be checked, and notices on it. Raises NoChecksError, NoEnvironmentError."""
+    """The question to the checks, and notices about it. Raises NoChecksError, NoEnvironmentError."""
+    settings = run_settings(options, config, repository.settings)
+    extensions = extensions_of(root, settings.extensions, "check")
     checks = collect_checks(
         root,
         options=options["checks"],
@@ -61,10 +65,10 @@ def _question(
         architect=spec_of(root, repository.place).checks,
         settings=repository.place,
         concerning="\n".join(changed_paths(root)),
+        more=checks_of(extensions, root),
     )
     if not checks:
         raise NoChecksError(root)
-    settings = run_settings(options, config, repository.settings)
     asked, limits = settings.sandbox, settings.limits
     sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     environment = child_environment(os.environ, allow=repository.settings.passed)
@@ -80,4 +84,4 @@ def _question(
         compare=options["compare"],
         limits=Limits(reruns=limits.reruns, probes=limits.probes),
     )
-    return question, (*unconfined, *trial.notices)
+    return question, (*unconfined, *trial.notices, *extensions.notices)

@@ -12,7 +12,7 @@ from kotef.state import CoderTrial, Edits, Plan, Task, Usage
 from kotef.tools.guard import FileGuard
 
 NO_TIME: Final = "no time is left"
-"""Why a coder declines that could help if the run had more of it."""
+"""Why a coder declines if the run has too little time left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Brief:
     failures: tuple[FailureEntry, ...]
     """The newest entries, newest last."""
     judged: Verification
-    """The newest verification: what is red now."""
+    """The newest verification."""
     tree: str
     """The tree the visit starts from."""
     changed: tuple[str, ...]
@@ -32,15 +32,17 @@ class Brief:
     guard: FileGuard
     """Says which files the coder may not change; the verifier puts those back."""
     spent: Usage
-    """What the run has used up to now; the visit's budget is what the limits leave."""
+    """Usage of the run so far; the visit's budget is what the limits leave."""
     tried: frozenset[CoderTrial] = frozenset()
     """Which coder was asked about which failure on which tree; none is asked the same again."""
     visits: Mapping[int, Visit] = field(default_factory=dict)
     """What each visit before this one changed, fixed and broke; 0 is the state before the run."""
     files: Files = field(default_factory=Files)
-    """What models have seen and changed in the visits before this one."""
+    """Files that models saw and changed in earlier visits."""
     hints: tuple[str, ...] = ()
     """What coders before this one learnt in this visit, one line each: suspicious lines, near misses."""
+    model_follows: bool = False
+    """Whether a coder with a model is asked next in the chain if this one changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,11 @@ class CoderResult:
     edits: Edits
     usage: Usage = field(default_factory=Usage)
     found: bool = True
-    """False when the coder left the tree as it was and the next one should be asked."""
+    """False if the coder left the tree unchanged, so that the next one works."""
     hints: tuple[str, ...] = ()
-    """What the next coder should know."""
+    """Hints for the next coder."""
     tried: frozenset[CoderTrial] = frozenset()
-    """Who was asked what in this visit."""
+    """The trials of this visit."""
 
 
 class Coder(Protocol):
@@ -62,7 +64,7 @@ class Coder(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `--coder` and in the result: `fixers`, `search`, `model`, `aider`, `command`."""
+        """The name in `--coder` and in the result: `fixers`, `search`, `model`, `aider`, `command`."""
         ...
 
     @property
@@ -71,11 +73,11 @@ class Coder(Protocol):
         ...
 
     def declines(self, brief: Brief) -> str:
-        """Why it cannot help here, in one line; empty when it can."""
+        """Why it cannot help here, in one line; empty if it can."""
         ...
 
     async def work(self, brief: Brief) -> CoderResult:
-        """Edit the workspace. What goes wrong inside the visit is `Edits.stopped_by`, not an exception."""
+        """Edit the workspace. Problems inside the visit are `Edits.stopped_by`, not exceptions."""
         ...
 
 

@@ -18,12 +18,12 @@ _PLACE: Final = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+))?")
 _LOOKS_LIKE_A_PATH: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.\w{1,5}(?::\d+)?|[\w./-]+/[\w./-]+")
 _SHOWN: Final = 5
 _SHORTEST: Final = 8
-"""Characters of the words of a ticket that name a place in it."""
+"""Least characters of a ticket's words that name a place in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """What a place names: failing tests, or a part of the ticket."""
+    """The target of a place: failing tests, or a part of the ticket."""
 
     path: str = ""
     line: int = 0
@@ -33,13 +33,13 @@ class _Spot:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """What the claims of one visit are held against: the tree it began with, and what fails there."""
+    """The base for checking the claims of a visit: the tree it began with, and what fails there."""
 
     brief: Brief
     snapshots: Snapshots
 
     def check(self, place: str, other: str = "") -> str:
-        """What code found to be so; empty if it cannot know. Raises `ToolFault` if the claim is wrong."""
+        """What code could confirm; empty if it cannot know. Raises `ToolFault` if the claim is wrong."""
         here = self._spot(place.strip())
         there = self._other(other.strip())
         if pair := self._two_lines(here, there):
@@ -76,7 +76,7 @@ class ClaimCheck:
         found = self._in_file(place)
         if found is not None:
             return found
-        if _squeezed(place) in _squeezed(_asked(self.brief.task)) and len(_squeezed(place)) >= _SHORTEST:
+        if _squeezed(place) in _squeezed(_task_text(self.brief.task)) and len(_squeezed(place)) >= _SHORTEST:
             return _Spot()
         failing = _listed(sorted(_failing_targets(judged)))
         raise ToolFault(
@@ -90,7 +90,7 @@ class ClaimCheck:
         failing = [unit for unit in units if unit in _failing_targets(judged)]
         if not failing:
             passes = all(judged.tests.get(unit) == "passed" for unit in units)
-            why = "passes" if passes else "is not one of the tests that this run has to turn green"
+            why = "passes" if passes else "is not one of the tests that this run must turn green"
             raise ToolFault("exec_error", f"{place} {why}; failing: {_listed(sorted(_failing_targets(judged)))}")
         plain = [_plain(unit, judged) for unit in failing]
         path = plain[0].partition("::")[0]
@@ -119,12 +119,13 @@ class ClaimCheck:
         if not inside:
             what = f"{path}::{test}" if test else path
             raise ToolFault(
-                "exec_error", f"no test that this run has to turn green is at {what}; failing: {_listed(failing)}"
+                "exec_error",
+                f"none of the tests that this run must turn green is at {what}; failing: {_listed(failing)}",
             )
         return _Spot(path, line, (test,) if test else ())
 
     def _other(self, other: str) -> _Spot | None:
-        """The file, line or test that is supposed to be in the way; None if only words are given."""
+        """The file, line or test that is named as the obstacle; None if only words are given."""
         if not other:
             return None
         judged = self.brief.judged
@@ -181,8 +182,8 @@ def _plain(unit: str, judged: Verification) -> str:
     return unit.removeprefix(f"{name}: ") if name else unit
 
 
-def _asked(task: Task) -> str:
-    """All that a person asked for."""
+def _task_text(task: Task) -> str:
+    """The text of the goal and the ticket."""
     ticket = task.ticket
     if ticket is None:
         return task.goal

@@ -15,13 +15,13 @@ from kotef.tools.toolset import Kit
 
 
 def system_prompt(prompts: Prompts, role: Role) -> str:
-    """What is before every conversation of this role: the same in each request, so that endpoints can cache it."""
+    """The system prompt of this role; the same in each request, so that endpoints can cache it."""
     return in_role(prompts.render("coder"), role)
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What this run has been through before a visit; see `coders.base.Brief`."""
+    """The history of the run before a visit; see `coders.base.Brief`."""
 
     failures: Sequence[FailureEntry] = ()
     visits: Mapping[int, Visit] = field(default_factory=dict)
@@ -42,7 +42,7 @@ def first_message(prompts: Prompts, kit: Kit, task: Task, plan: Plan, past: Past
         plan=plan,
         failures=past.failures,
         memory=tell(task.memory, {entry.fingerprint for entry in past.failures}),
-        notes=kit.memory.told() if kit.memory else "",
+        notes=kit.memory.core_text() if kit.memory else "",
         skills=kit.skills.found[:SHOWN],
         skills_known=len(kit.skills.found),
         attempts=recount(past.visits),

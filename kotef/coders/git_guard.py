@@ -14,7 +14,7 @@ from kotef.sandbox import Completed
 from kotef.tools.command_outcome import ToolAnswer
 
 ASIDE: Final = "git-put-back"
-"""In the directory of a run: copies of what was put back."""
+"""Folder in the run's directory for copies of what was put back."""
 _MOST_NAMES: Final = 10
 _THEIRS: Final = ".git/hooks and .git/config are the user's"
 
@@ -40,13 +40,13 @@ class GitKept:
         return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
 
     async def after_checks(self, checks: Callable[[], Awaitable[ToolAnswer]]) -> ToolAnswer:
-        """As `after`, of checks: they run what the coder wrote."""
+        """Like `after`, for checks, which run the coder's code."""
         with self._kept() as said:
             told = await checks()
         return told._replace(text="\n".join((told.text, *said)))
 
     async def after_background(self, command: Callable[[], Awaitable[Completed]], log: Path) -> Completed:
-        """As `after`, of a command whose output is in `log`, also when it is cancelled: the line goes there."""
+        """Like `after`, for a command with its output in `log`, also if it is cancelled; the line is added there."""
         said: list[str] = []
         try:
             with self._kept() as said:
@@ -58,7 +58,7 @@ class GitKept:
 
     @contextmanager
     def _kept(self) -> Iterator[list[str]]:
-        """Yields the lines for the model; they are there once the block is left."""
+        """Yields lines for the model; they are complete after the block."""
         if not self._running:
             found = {path: git_state(self._root / path) for path in self._places}
             self._before = {path: state for path, state in found.items() if state}

@@ -23,6 +23,7 @@ from kotef.middleware.contradiction_report import report_in
 from kotef.middleware.effect_log import Effects, digest
 from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import ledger_of
+from kotef.middleware.idle_visit import idle_reason
 from kotef.middleware.limits import COMMAND, STOP, SUMMARY, VisitBudget
 from kotef.middleware.messages import Conversation
 from kotef.middleware.stack import stack
@@ -57,7 +58,7 @@ class ModelCoder:
     name: str = "model"
     outside: Outside = field(default_factory=Outside)
     hear: Hear | None = None
-    """Keeps what its tools hear from outside, or knows it."""
+    """Records or replays what its tools receive from outside."""
 
     @property
     def role(self) -> Role:
@@ -71,22 +72,26 @@ class ModelCoder:
 
     @property
     def uses_model(self) -> bool:
-        """Not where it declines whatever it is asked; then no plan is worth a call, either."""
+        """False if it always declines; then planning is not worth a call either."""
         return not unfit(self.kit, self.role)
 
     def declines(self, brief: Brief) -> str:  # noqa: ARG002  the name is the protocol's
-        """Only where it is offered no tool that edits; else a model can always try."""
+        """Declines only if it has no tool that edits."""
         return unfit(self.kit, self.role)
 
     def _rows(self, more: Sequence[ToolSpec]) -> list[ToolSpec]:
         return offered(self.kit.tier, (*self.outside.features, *self.kit.features), only=self.role.tools, more=more)
 
+    def _is_effect(self, row: ToolSpec) -> bool:
+        """Whether a call of an extension's tool may change something."""
+        return row in self.kit.more and row.kind != "reader"
+
     async def work(self, brief: Brief) -> CoderResult:
-        """One conversation, from the brief to the model's last words or to a limit."""
+        """Run one conversation, from the brief to the model's last words or a limit."""
         visit = brief.plan.visit
         hands = Hands(self.context.snapshots, self.context.run_dir)
         recent = RecentFailures(self.context.run_dir, visit)
-        rows = self._rows(await self.outside.rows())
+        rows = self._rows((*self.kit.more, *await self.outside.rows()))
         kept = GitKept(
             self.context.root, self.context.run_dir, self.context.emit, self.context.snapshots.repositories().kept
         )
@@ -116,6 +121,7 @@ class ModelCoder:
             contradiction=contradiction,
             summary=contradiction.why if contradiction else summary,
             detail=detail,
+            idle=idle_reason(messages),
             files=ledger_of(messages),
             foreign=tuple(sorted(hands.foreign)),
         )
@@ -125,7 +131,7 @@ class ModelCoder:
         return CoderResult(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
 
     def _contradiction(self, messages: Sequence[AnyMessage], brief: Brief) -> Contradiction | None:
-        """What the coder reported, with what code finds of it."""
+        """The contradiction that the coder reported, with what code could confirm."""
         report = report_in(messages)
         if report is None:
             return None
@@ -172,7 +178,9 @@ class ModelCoder:
             run=run,
             run_checks=run_checks,
             wrote=wrote,
-            edited=lambda path, diff: self.context.emit("edited", visit=brief.plan.visit, path=path, diff=diff),
+            edited=lambda path, diff, steps: self.context.emit(
+                "edited", visit=brief.plan.visit, path=path, diff=diff, steps=tuple(steps)
+            ),
             stash=stash,
             rule=lambda command: self.context.permits.ruled(command, rule(command, profile, root=self.context.root)),
             background=background,
@@ -195,7 +203,7 @@ class ModelCoder:
             self.context.executor.reserve(),
             written=lambda: hands.written,
         )
-        visit = self._visit(brief, limits, rows, profile, stash=stash, known=known)
+        visit = self._visit(brief, limits, rows, profile, hands, stash=stash, known=known)
         return create_agent(
             self.model,
             build_tools(context, rows),
@@ -211,11 +219,12 @@ class ModelCoder:
         limits: Limits,
         rows: Sequence[ToolSpec],
         profile: Profile,
+        hands: Hands,
         *,
         stash: Stash | None,
         known: Known,
     ) -> VisitContext:
-        """What the middleware of one visit shares."""
+        """The shared context of one visit's middleware."""
 
         async def permit(command: str) -> None:
             await self.context.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.context.root))
@@ -228,9 +237,11 @@ class ModelCoder:
             tools=tuple(row.name for row in rows),
             stash=stash,
             known=known,
-            effectful=frozenset(row.name for row in rows if row.needs == "mcp"),
+            effectful=frozenset(row.name for row in rows if row.needs == "mcp" or self._is_effect(row)),
             hear=self.hear,
             permit=permit,
+            changes=hands.changes,
+            planned=tuple(path for step in brief.plan.steps for path in step.files),
         )
 
 

@@ -1,4 +1,7 @@
-"""Compaction: which parts of a conversation the model still sees when not all of it fits."""
+"""Compaction: which parts of a conversation the model still sees when not all of it fits.
+
+Pure; `middleware/compaction.py` decides when.
+"""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
@@ -6,36 +9,36 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 FULL: Final = 0.85
-"""Part of the context window at which a conversation is cut."""
+"""Fraction of the context window at which a conversation is cut."""
 AFTER: Final = 0.5
-"""Part of it that the cut is to leave: a cut costs the endpoint's cache, so it is made rarely, and deep."""
+"""Fraction that a cut leaves: a cut costs the endpoint's cache, so cuts are rare and deep."""
 LAST: Final = 0.25
-"""Part of it that the last turns may take and stay as they are; the very last does in any case."""
+"""Fraction that the last turns may take unchanged; the very last turn always stays."""
 KEPT: Final = 1_200
-"""Characters of a long result that its truncation leaves."""
+"""Characters kept of a truncated result."""
 STUB: Final = 200
-"""Characters of a result that are worth no stub."""
+"""Characters of a result that is too short for a stub."""
 
 Kind = Literal["asked", "said", "result"]
-"""What the user's side says, an answer of the model, what a tool returned."""
+"""A message of the user, an answer of the model, or a tool's result."""
 How = Literal["whole", "truncated", "stub"]
 
 
 class Piece(NamedTuple):
-    """One message of a conversation, as far as cutting goes."""
+    """One message of a conversation, reduced to what cutting needs."""
 
     kind: Kind
     size: int
-    """Characters it is sent with."""
+    """Characters of the message as sent."""
 
 
 class Cut(BaseModel):
-    """What is no longer sent; the default is nothing. Positions only ever grow, because a conversation does, too."""
+    """The parts no longer sent; by default none. Positions only grow, like the conversation."""
 
     model_config = ConfigDict(frozen=True)
 
     tier: Literal[0, 1, 2] = 0
-    """What becomes of the results before `upto`: nothing, long ones are truncated, or all become stubs."""
+    """How results before `upto` are sent: unchanged, long ones truncated, or all as stubs."""
     upto: int = Field(default=0, ge=0)
     covered: int = Field(default=1, ge=1)
     """Messages from the second up to this one are not sent; `summary` stands for them."""
@@ -51,7 +54,7 @@ class ShownMessage(NamedTuple):
 
 
 def view(pieces: Sequence[Piece], cut: Cut) -> list[ShownMessage]:
-    """What is sent of the conversation: the first message always, and calls and results only ever together."""
+    """The messages that are sent: always the first one, and calls only with their results."""
     first = [ShownMessage(0, "whole")] if pieces else []
     return first + [ShownMessage(index, _how(pieces[index], index, cut)) for index in range(cut.covered, len(pieces))]
 
@@ -108,5 +111,5 @@ def summed_up(cut: Cut, covered: int, summary: str) -> Cut:
 
 
 def last_resort(pieces: Sequence[Piece], cut: Cut) -> Cut:
-    """Even the results of the last turn are truncated: alone they are too much."""
+    """The cut that also truncates results of the last turn, because these alone do not fit."""
     return cut.model_copy(update={"tier": max(cut.tier, 1), "upto": len(pieces)})

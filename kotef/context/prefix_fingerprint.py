@@ -17,7 +17,7 @@ class Prefix(BaseModel):
 
     sha256: str
     length: int
-    """Characters of both together."""
+    """Characters of system prompt and schemas together."""
     parts: Mapping[str, str]
     """A hash for the system prompt and for each tool by its name, in the order in which they are sent."""
 
@@ -29,7 +29,7 @@ class Prefix(BaseModel):
         return cls(sha256=_hash(whole), length=len(whole), parts={name: _hash(text)[:16] for name, text in texts})
 
     def changed(self, before: Self) -> tuple[str, ...]:
-        """What differs, by name; only the order where nothing else does; nothing if they are the same."""
+        """The names of what differs; only the order if nothing else does; empty if they are the same."""
         if self.sha256 == before.sha256:
             return ()
         names = dict.fromkeys((*before.parts, *self.parts))

@@ -28,7 +28,7 @@ def shipped() -> Path:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` characters of `text`; what was cut is said."""
+    """At most `limit` characters of `text`, with a note if it was cut."""
     return text if len(text) <= limit else f"{text[:limit]}… [{len(text) - limit} characters cut]"
 
 
@@ -43,7 +43,7 @@ def code(text: str) -> str:
 
 
 def within(value: Any) -> Any:
-    """What is filled in, with no mark in it that would end the material it stands in."""
+    """A value to fill in, without a mark that would end the surrounding material."""
     return _MARKS.sub(r"‹\1›", value) if isinstance(value, str) else value
 
 
@@ -101,7 +101,7 @@ class Prompts:
         return environment(*([self.overrides] if self.overrides else []), shipped(), material=True)
 
     def head(self, name: str) -> str:
-        """What the prompt `name` begins with whatever it is filled with."""
+        """The beginning of the prompt `name` up to its first variable."""
         environment = self._environment
         assert environment.loader is not None  # noqa: S101  it was made with one
         return environment.loader.get_source(environment, f"{name}.md")[0].partition("{")[0]

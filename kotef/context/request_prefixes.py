@@ -9,7 +9,7 @@ from kotef.context.prefix_fingerprint import Prefix
 from kotef.files import write_atomic
 
 FILE: Final = "prefixes.json"
-"""In the run directory: role, model, and the prefix of its requests."""
+"""File in the run's directory: role, model, and the prefix of its requests."""
 
 _KEPT: Final = TypeAdapter(dict[str, dict[str, Prefix]])
 
@@ -18,7 +18,7 @@ class Prefixes:
     """The prefixes of one run, over its visits and its resumes; two roles never ask at the same time."""
 
     def __init__(self, run_dir: Path) -> None:
-        """What the run has sent up to now is read from its directory."""
+        """Reads what the run has sent so far from its directory."""
         self.path = run_dir / FILE
         self._kept = _read(self.path)
 
@@ -35,7 +35,7 @@ class Prefixes:
 
 
 def _read(path: Path) -> dict[str, dict[str, Prefix]]:
-    """A file that is no longer what was written costs the comparison with earlier requests, never the run."""
+    """Read the file; a damaged one only loses the comparison with earlier requests."""
     try:
         return _KEPT.validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError):

@@ -16,13 +16,13 @@ _FOLDER: Final = re.compile(r"(?P<name>[^\0]*): \d+ entries")
 
 
 class Modified(BaseModel):
-    """A file as the coder's tools left it last."""
+    """A file as the coder's tools last wrote it."""
 
     model_config = ConfigDict(frozen=True)
 
     path: str
     sha256: str
-    """Of its bytes; `missing` when it was deleted."""
+    """Hash of its bytes; `missing` if it was deleted."""
 
 
 class Files(BaseModel):
@@ -33,11 +33,11 @@ class Files(BaseModel):
     read: tuple[str, ...] = ()
     """Shown by view_file, wholly or in part."""
     listed: tuple[str, ...] = ()
-    """Named by list_dir, find_files or grep, and not read."""
+    """Named by list_dir, find_files or grep, but not read."""
     modified: tuple[Modified, ...] = ()
 
     def merged(self, later: Self) -> Self:
-        """Both; what was modified again is as the later one says."""
+        """Both together; the later one wins for files modified in both."""
         read = {*self.read, *later.read}
         hashes = {one.path: one for one in (*self.modified, *later.modified)}
         return type(self)(
@@ -48,7 +48,7 @@ class Files(BaseModel):
 
 
 class Touched(NamedTuple):
-    """What one tool call did to files; hashes are those of their bytes, by path."""
+    """The files that one tool call touched, with hashes of their bytes by path."""
 
     tool: str
     result: str
@@ -90,7 +90,7 @@ def names_in(tool: str, result: str) -> set[str]:
 
 
 class Known:
-    """What the coder knows of the files of this visit: by which states it has seen them, or left them.
+    """The states in which the coder has seen or left the files of this visit.
 
     The ground is the conversation, so a resume knows the same; what a turn has written is known before its answer is
     on record.
@@ -100,7 +100,7 @@ class Known:
         self._states: dict[str, set[str]] = {}
 
     def learn(self, states: Mapping[str, str]) -> None:
-        """These files are known in these states (hashes by path)."""
+        """Record that these files are known in these states (hashes by path)."""
         for path, state in states.items():
             self._states.setdefault(path, set()).add(state)
 

@@ -13,7 +13,7 @@ from kotef.sdd.files import Problem, read_file
 from kotef.sdd.frontmatter import FrontmatterError, read_frontmatter
 
 PLACES: Final = (".sdd/skills", ".agents/skills")
-"""Of a repository; a skill of the first hides one of the same name in the second, both one of the user's."""
+"""Folders of a repository; the first takes precedence over the second, and both over the user's."""
 FILE: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 1024
 _MOST: Final = 5_000
@@ -22,7 +22,7 @@ _MOST: Final = 5_000
 MAX_FOLDERS: Final = 200
 """Folders looked at in one place."""
 SHOWN: Final = 8
-"""Skills that a first message names; more of them are there to be searched."""
+"""Skills that a first message names; others can be searched."""
 MAX_RESOURCES: Final = 50
 _NAME: Final = re.compile(r"[\w][\w.-]{0,63}")
 
@@ -37,17 +37,17 @@ class Skill(NamedTuple):
     folder: Path
     """Absolute, without links."""
     has_files: bool
-    """Whether there is more in it than its SKILL.md."""
+    """Whether it has other files besides SKILL.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """What was found."""
+    """The skills that were found."""
 
     found: tuple[Skill, ...] = ()
     """By name."""
     hidden: tuple[Skill, ...] = ()
-    """Those that another one of the same name is before."""
+    """Skills that another one of the same name hides."""
     problems: tuple[Problem, ...] = ()
 
     def named(self, name: str) -> Skill | None:
@@ -55,7 +55,7 @@ class Skills:
         return next((skill for skill in self.found if skill.name.casefold() == name.strip().casefold()), None)
 
     def about(self, query: str) -> list[Skill]:
-        """Those whose name or description holds words of the query, the most first; all without a query."""
+        """Skills whose name or description contains words of the query, best first; all without a query."""
         words = set(re.findall(r"\w+", query.casefold()))
         counts = {skill: _hits(skill, words) for skill in self.found}
         ranked = sorted(self.found, key=lambda skill: (-counts[skill], skill.name))
@@ -84,7 +84,7 @@ def find_skills(root: Path, user: Path) -> Skills:
 
 
 def body_of(skill: Skill) -> str:
-    """What it says, without its head. Raises `WorkspaceError` or `FrontmatterError` once it is no longer readable."""
+    """The text of a skill, without its head. Raises `WorkspaceError` or `FrontmatterError` if it cannot be read."""
     text = read_file(skill.folder, FILE)
     for problem in text.problems:
         raise FrontmatterError(problem.line, problem.text)
@@ -122,7 +122,7 @@ def _read(base: Path, prefix: str, folder: str) -> Skill | Problem:
     own = base if prefix else (base / folder).resolve()
     text = read_file(own, name if prefix else FILE)
     if not text.found:
-        return Problem(path=shown, line=1, text=f"there is no {FILE}; every folder here is a skill")
+        return Problem(path=shown, line=1, text=f"there is no {FILE}; every folder here must be a skill")
     for problem in text.problems:
         return problem.model_copy(update={"path": shown})
     try:

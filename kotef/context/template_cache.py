@@ -21,20 +21,20 @@ class Compiled(BytecodeCache):
     """
 
     def __init__(self, how: str = "") -> None:
-        """`how`: what beside their text decides how templates are compiled."""
+        """`how`: everything except their text that decides how templates are compiled."""
         self.how = how
 
     def get_source_checksum(self, source: str) -> str:
-        """Of the text, and of what else decides how it is compiled."""
+        """Checksum of the text and of everything else that decides how it is compiled."""
         return f"{__version__} {self.how} {super().get_source_checksum(source)}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Use what is there, if it is of this template."""
+        """Load the cached code if it belongs to this template."""
         with suppress(OSError, EOFError, UnpicklingError):  # not there, or a file that was cut
             bucket.bytecode_from_string(_place(bucket).read_bytes())
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep it, unless Python keeps none of its own."""
+        """Store it, unless Python is told not to write byte code."""
         if not sys.dont_write_bytecode:
             with suppress(OSError, KotefError):
                 write_atomic(_place(bucket), bucket.bytecode_to_string())

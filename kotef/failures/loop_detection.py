@@ -18,16 +18,16 @@ IDENTICAL: Final = 5
 PERIODS: Final = range(2, 5)
 """Lengths of a cycle, in calls."""
 FRUITLESS: Final = 8
-"""Calls of one tool in a row of which none but the first brought anything new."""
+"""Consecutive calls of one tool of which only the first brought anything new."""
 SAYING: Final = 40
-"""Characters below which the same words are a phrase, not content."""
+"""Least characters of repeated words that count as content."""
 _SAMPLE: Final = 20
-"""Lines at either end of a result that stand for it when it is compared line by line."""
+"""Lines at both ends of a result that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLoop:
-    """What is repeated, as of the newest call."""
+    """A loop that the newest call closes."""
 
     kind: LoopKind
     tool: str
@@ -38,14 +38,14 @@ class ToolLoop:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the names of the tools mean."""
+    """Names of tools by their nature."""
 
     editors: frozenset[str] = frozenset()
-    """They write what they are given, so the arguments are the content."""
+    """Tools that write their arguments."""
     polls: frozenset[str] = frozenset()
-    """They ask after something that changes by itself: their calls neither make a loop nor break one."""
+    """Tools that poll something that changes by itself; their calls neither make nor break a loop."""
     acts: frozenset[str] = frozenset()
-    """They change something, and may say so by silence."""
+    """Tools that change something, and may return nothing."""
     exact: frozenset[str] = frozenset()
     """Their results have no times and addresses of a run in them; lines are compared as they are, which costs less."""
 
@@ -67,7 +67,7 @@ def _doom_loop(calls: Sequence[ToolUse], *, warned: bool) -> ToolLoop | None:
     if equal >= TIMES:
         return _loop("doom_loop", calls[-1], f"the same call with the same result, {equal} times")
     if len(alike) >= (IDENTICAL if warned else IDENTICAL - 1):
-        return _loop("doom_loop", calls[-1], f"the same call {len(alike)} times, whatever came of it")
+        return _loop("doom_loop", calls[-1], f"the same call {len(alike)} times, whatever the result")
     return None
 
 
@@ -99,7 +99,7 @@ def _same_words(calls: Sequence[ToolUse], tools: Tools) -> ToolLoop | None:
     words = {" ".join(call.words.split()) for call in spoken}
     if len(turns) < TIMES or len(words) > 1 or not _nothing_new(spoken, tools):
         return None
-    return _loop("content_repeat", calls[-1], f"the same words in {TIMES} answers, and nothing new found out")
+    return _loop("content_repeat", calls[-1], f"the same words in {TIMES} answers, and no new information")
 
 
 def _fruitless(calls: Sequence[ToolUse], tools: Tools) -> ToolLoop | None:
@@ -130,11 +130,11 @@ def _nothing_new(calls: Sequence[ToolUse], tools: Tools) -> bool:
         acts = call.tool in tools.acts and not call.failed
         if number and acts and not any(_same_call(call, earlier) for earlier in calls[:number]):
             return False
-    lines = [_lines(_without_echo(call), exact=call.tool in tools.exact) for call in calls]
+    lines = [lines_of(without_echo(call), exact=call.tool in tools.exact) for call in calls]
     return all(lines[at] <= frozenset().union(*lines[:at]) for at in range(len(lines) - 1, 0, -1))
 
 
-def _without_echo(call: ToolUse) -> str:
+def without_echo(call: ToolUse) -> str:
     """The result; where it is one line, as when nothing was found, without what it repeats of the question."""
     if "\n" in call.result:
         return call.result
@@ -143,7 +143,8 @@ def _without_echo(call: ToolUse) -> str:
 
 
 @lru_cache(maxsize=256)
-def _lines(result: str, *, exact: bool) -> frozenset[str]:
+def lines_of(result: str, *, exact: bool) -> frozenset[str]:
+    """The lines that stand for a result when it is compared with others; `exact` ones are compared as they are."""
     lines = result.splitlines()
     ends = lines if len(lines) <= 2 * _SAMPLE else lines[:_SAMPLE] + lines[-_SAMPLE:]
     return frozenset(ends if exact else map(normalise, ends))

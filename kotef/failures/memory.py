@@ -13,7 +13,7 @@ MAX_RUNS: Final = 20
 """Earlier runs kept, the newest."""
 
 MAX_BYTES: Final = 1_500
-"""Of what is told, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
+"""Bytes of the shown text, in UTF-8: 500 tokens at three bytes each, fewer than text or code has on average."""
 
 _TEXT: Final = 160
 _FILES: Final = 5
@@ -27,10 +27,10 @@ class EarlierAttempt(BaseModel):
 
     visit: int
     what: str
-    """The plan, in its own words; a claim. Empty when no one wrote it down."""
+    """The plan in its own words; a claim. Empty if it was not recorded."""
     changed: tuple[str, ...] = ()
     ended: str = ""
-    """What its verification said."""
+    """The result of its verification."""
 
 
 class Memory(BaseModel):
@@ -48,7 +48,7 @@ class Memory(BaseModel):
     outcome: Outcome
     sentence: str
     fingerprints: tuple[str, ...]
-    """Of every failure on its record, the baseline's included."""
+    """Fingerprints of all its failures, including the baseline's."""
     tried: tuple[EarlierAttempt, ...] = ()
 
 

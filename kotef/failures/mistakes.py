@@ -18,7 +18,7 @@ class MistakeRecovery(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     failure_kinds: tuple[MistakeKind, ...]
-    """Of the calls in a row, in their order."""
+    """Kinds of the consecutive failures, in order."""
     count: int
     """How many they were."""
     escalated: bool
@@ -38,13 +38,13 @@ class Mistakes(BaseModel):
 
     @property
     def verdict(self) -> Literal["nudge", "stop"] | None:
-        """What to do before the next request; None is to continue."""
+        """What to do before the next request; None: continue."""
         if len(self.kinds) < THRESHOLD:
             return None
         return "stop" if self.nudged else "nudge"
 
     def after(self, turn: Iterable[ToolUse]) -> "Mistakes":
-        """The same after one more turn; any success clears it, and a nudge that was due has been given by now."""
+        """The count after one more turn; a success clears it, and a due nudge counts as given."""
         now = Mistakes(nudged=True) if self.verdict else self
         for call in turn:
             if call.mistake:
@@ -61,7 +61,7 @@ class Mistakes(BaseModel):
 
 
 def judge(calls: Sequence[ToolUse]) -> Mistakes:
-    """Where a visit is after these calls. Pure, and the same whether a turn called one tool or several."""
+    """The state of a visit after these calls. Pure; the same for one or several calls per turn."""
     since = list(takewhile(lambda call: call.failed, reversed(calls)))[::-1]  # a success clears all before it
     made = Mistakes()
     for _, turn in groupby(since, key=lambda call: call.turn):

@@ -8,7 +8,7 @@ Direction = Literal["equal", "subset", "superset", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How what fails now compares with what failed before; the counts are of tests, or whatever was compared."""
+    """Comparison of current and earlier failures; counts are of tests, or of what was compared."""
 
     name: Direction
     """`equal`: the same fail; `subset`: some pass now and none is new; `superset`: all still fail and some are new;

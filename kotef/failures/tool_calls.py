@@ -1,14 +1,24 @@
 """The model's tool calls in one visit, and their results."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 MistakeKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
-"""What was wrong: the arguments, the tool's name, the path or the moment, the intention."""
+"""Kind of mistake: the arguments, the tool's name, the path or the moment, the intention."""
 
 Category = Literal["edit_mismatch", "file_not_found", "build_failure", "test_failure", "tool_error", "wrong_approach"]
-"""What kind of failure a result reports; `wrong_approach` is said of several calls together, never of one result."""
+"""Kind of failure that a result reports; `wrong_approach` applies to several calls, never to one result."""
+
+
+def argument_text(value: object) -> str:
+    """One argument of a call as a text, whatever JSON it is: arguments of outside tools are not validated."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return ", ".join(argument_text(one) for one in value)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +32,15 @@ class ToolUse:
     result: str
     """The text shown to the model."""
     mistake: MistakeKind | None = None
-    """What kind of mistake it was; None when the tool did its work, whatever it found."""
+    """The kind of mistake; None if the tool did its work, whatever it found."""
     failure: Category | None = None
     """What the result reports: a mistake, or a command that did its work and ended red; None when neither."""
     words: str = ""
     """What the model said in the answer that made the call."""
+    changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Files it changed: the hash of the content before and after; empty for a file that is not there."""
+    checks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What it ran of the checks: command or name, and what failed; empty where all passed."""
 
     @property
     def failed(self) -> bool:

@@ -9,29 +9,29 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.classification import classify_text, normalise
 from kotef.failures.quoting import plain
-from kotef.failures.tool_calls import Category, ToolUse
+from kotef.failures.tool_calls import Category, ToolUse, argument_text
 
 KEPT: Final = 10
 MAX_DESCRIPTION: Final = 80
 AGAIN: Final = 2
-"""Turns within which the same failure is the one on record."""
+"""Turns within which an equal failure counts as the recorded one."""
 
 HEADING: Final = "## Recent Failures"
 ADVICE: Final = "Tool calls of this run that failed. Do not repeat them; take another way."
 
 MAX_BYTES: Final = 1_500
-"""Of what is shown, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
+"""Bytes of the shown text, in UTF-8: 500 tokens at three bytes each, fewer than text or code has on average."""
 
 _SUBJECT: Final = 50
-"""Characters of a description that say what the call was about."""
+"""Characters of a description for the subject of the call."""
 _KEPT_NOTE: Final = re.compile(r"\n\[view_truncated_output [^\]\n]*\]\Z")
-"""What ends an output that was cut; it says nothing of the failure."""
+"""The end of a truncated output, which says nothing about the failure."""
 _SUBJECTS: Final = ("path", "command", "pattern", "glob", "url", "name", "names")
 """Arguments that say what a call was about, the most telling first."""
 
 
 class ToolFailure(BaseModel):
-    """One failed tool call as it is remembered."""
+    """One remembered failed tool call."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class ToolFailure(BaseModel):
 
 
 class WrongApproach(NamedTuple):
-    """What the repeat detectors said in one turn; the only source of that category."""
+    """A finding of the repeat detectors in one turn; the only source of that category."""
 
     turn: int
     """In the visit, as a call's."""
@@ -101,8 +101,8 @@ def _essence(description: str) -> str:
 
 
 def describe(call: ToolUse) -> str:
-    """A failed call in one line of at most `MAX_DESCRIPTION` characters: what it was about, then what came of it."""
-    subject, said = plain(_subject(call), 1_000), plain(_said(call), 1_000)
+    """A failed call in one line of at most `MAX_DESCRIPTION` characters: its subject, then its result."""
+    subject, said = plain(_subject(call), 1_000), plain(_telling_line(call), 1_000)
     if subject:
         said = said.removeprefix(subject).lstrip(":, ")
         if len(subject) > _SUBJECT:  # of a path the end says most, of a command the beginning
@@ -112,11 +112,11 @@ def describe(call: ToolUse) -> str:
 
 def _subject(call: ToolUse) -> str:
     told = next((call.arguments[name] for name in _SUBJECTS if call.arguments.get(name)), "")
-    return " ".join(map(str, told)) if isinstance(told, list) else str(told)
+    return argument_text(told)
 
 
-def _said(call: ToolUse) -> str:
-    """The line of the result that says most.
+def _telling_line(call: ToolUse) -> str:
+    """The most informative line of the result.
 
     Of a command's output it is what its classification finds, else the last; a tool that could not do its work says why
     in its first line.

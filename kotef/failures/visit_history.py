@@ -13,25 +13,25 @@ MAX_UNITS: Final = 1_000
 """Units or paths kept in each list of a visit."""
 
 MAX_SAID: Final = 300
-"""Characters that are kept of what a coder says of its change."""
+"""Characters kept of a coder's words about its change."""
 MAX_REASON: Final = 4000
-"""Characters that are kept of what it says where it changed nothing: that may be the diagnosis a person needs."""
+"""Characters kept of its words if it changed nothing, because they may be the diagnosis a person needs."""
 
 MAX_BYTES: Final = 1_500
-"""Of what is told, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
+"""Bytes of the shown text, in UTF-8: 500 tokens at three bytes each, fewer than text or code has on average."""
 
 _SHARE: Final = 900
-"""Bytes the newest visit may take of that."""
+"""Bytes of that for the newest visit."""
 
 _REST: Final = 60
 """Bytes reserved for the line that counts the omitted ones."""
 
 _LEVELS: Final = ((10, 8, 160), (4, 3, 80), (2, 1, 0), (0, 0, 0))
-"""How much of a visit is shown: paths, ids of a list, characters of the coder's words; first: the newest only."""
+"""How much of a visit is shown: paths, ids per list, characters of words; the first level is for the newest only."""
 
 
 class Visit(BaseModel):
-    """One judged visit, as the next ones need to know it; visit 0 is the state before the run.
+    """One judged visit, as later ones need it; visit 0 is the state before the run.
 
     Source: the planner, from the verification. Ids without a runner's report are read from its output (heuristic).
     """
@@ -48,9 +48,9 @@ class Visit(BaseModel):
     ran_all: bool = True
     """False when tests that could have broken were not run."""
     fingerprints: tuple[str, ...] = ()
-    """Of its failures, sorted; empty when every check was satisfied."""
+    """Fingerprints of its failures, sorted; empty if every check was satisfied."""
     rank: tuple[bool, bool, int, int] = (True, False, 0, 0)
-    """Its place among the visits, best first: see `checks.verification.rank`."""
+    """Its rank among the visits; see `checks.verification.rank`."""
     executed: int = 0
     """Tests that really ran."""
     changed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
@@ -58,9 +58,11 @@ class Visit(BaseModel):
     foreign: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
     """Paths that someone else changed meanwhile."""
     said: str = Field(default="", max_length=MAX_REASON)
-    """What the coder says it did, or why it changed nothing, in one line; a claim."""
+    """The coder's words about its change, or why there is none, in one line; a claim."""
     stopped: str = ""
     """The guard or limit that ended it, in one line; empty when the coder came to an end itself."""
+    idle: str = ""
+    """Why it changed nothing, in one line, as far as code can tell."""
     fixed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
     """Units red before this visit and green after it."""
     broke: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
@@ -78,7 +80,7 @@ def before(visits: Mapping[int, Visit], number: int) -> Visit | None:
 
 
 def stalled(visits: Mapping[int, Visit], number: int) -> str:
-    """Why this visit brought nothing new, as one sentence for a nudge; empty when it did, or when no one knows. Pure.
+    """Why this visit made no progress, as one sentence for a nudge; empty if it did, or if unknown. Pure.
 
     No change to the tree; a tree judged before, with the same failures; the same failures after a change; or all
     failures of the visit before and more. Strictly fewer than the visit before are something new, unless that very
@@ -103,7 +105,7 @@ def stalled(visits: Mapping[int, Visit], number: int) -> str:
 
 
 def _compared(visits: Mapping[int, Visit], last: Visit, now: Visit) -> tuple[Direction | None, Sequence[str]]:
-    """How the failures of two visits compare, and which are new; None if a part of either is not known.
+    """Progress between two visits, and the new failures; None if either is partly unknown.
 
     Where one of the two did not run everything, only what was red before the run is compared.
     """
@@ -136,7 +138,7 @@ def recount(visits: Mapping[int, Visit]) -> str:
 
 
 def _ways(attempt: Visit, *, newest: bool) -> Iterator[str]:
-    """The line of an attempt, each shorter than the one before."""
+    """Versions of an attempt's line, each shorter than the one before."""
     for paths, ids, words in _LEVELS[0 if newest else 1 :]:
         said = f"; it said {quoted(attempt.said, words)}" if words and attempt.said else ""
         changed = _listed(attempt.changed, paths, "nothing")

@@ -7,11 +7,13 @@ from kotef.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from kotef.files.facts import facts_of, facts_within, is_folder, permissions_of
     from kotef.files.folder_copy import FolderCopy, note_own_write
+    from kotef.files.globs import GlobError, matches_glob, matches_globs
     from kotef.files.paths import (
         append_line,
         at_home,
         granted,
         holds_secrets,
+        home_relative,
         os_fault,
         remove_file,
         resolve_inside,
@@ -52,8 +54,9 @@ else:
         {
             "facts": "facts_of facts_within is_folder permissions_of",
             "folder_copy": "FolderCopy note_own_write",
+            "globs": "GlobError matches_glob matches_globs",
             "paths": (
-                "append_line at_home granted holds_secrets os_fault remove_file resolve_inside "
+                "append_line at_home granted holds_secrets home_relative os_fault remove_file resolve_inside "
                 "state_dir top_of write_atomic write_below"
             ),
             "safe_open": (
@@ -70,6 +73,7 @@ __all__ = [
     "OPEN_FILE",
     "TEMPORARY",
     "FolderCopy",
+    "GlobError",
     "Listed",
     "append_if_size",
     "append_line",
@@ -83,11 +87,14 @@ __all__ = [
     "facts_within",
     "granted",
     "holds_secrets",
+    "home_relative",
     "is_below",
     "is_folder",
     "list_inside",
     "list_within",
     "make_folder_within",
+    "matches_glob",
+    "matches_globs",
     "move_out",
     "move_within",
     "note_own_write",

@@ -95,7 +95,7 @@ class FolderCopy:
             names = [*self._folders(known), *self._extra(known, aside), *self._changed(known, aside)]
         except OSError as error:
             why = f"cannot be put back: {(error.strerror or str(error)).lower()}"
-            raise WorkspaceError(self._root / self._folder, why, hint="look at it by hand") from error
+            raise WorkspaceError(self._root / self._folder, why, hint="check it by hand") from error
         return tuple(sorted({self._name(path) for path in names}))
 
     def _own_writes(self) -> list[str]:

@@ -21,6 +21,14 @@ _KEY_FILE: Final = re.compile(
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
+def home_relative(path: str) -> str:
+    """The path with `~` for the home directory, as people write it; others as they are."""
+    try:
+        return f"~/{Path(path).relative_to(Path.home())}" if Path(path).is_absolute() else path
+    except (ValueError, RuntimeError):
+        return path
+
+
 def state_dir(root: Path) -> Path:
     """The directory of kotef's own state for this workspace, outside it; made if it is not there, for us alone.
 
@@ -116,7 +124,7 @@ def write_atomic(path: Path, content: bytes, *, root: Path | None = None, mode: 
 
 
 def write_below(root: Path, path: str, content: bytes) -> None:
-    """As `write_within`, with our errors. Raises `NoSpaceError`, `WorkspaceError`."""
+    """Like `write_within`, with kotef's errors. Raises `NoSpaceError`, `WorkspaceError`."""
     try:
         write_within(root, path, content)
     except OSError as error:

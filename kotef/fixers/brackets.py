@@ -61,7 +61,7 @@ def _ends(source: PythonText, opening: int) -> Iterator[int]:
 
     In front of the colon where a header ends so, and in front of the comma that separates what an outer bracket holds.
     """
-    first = source.line_of(opening)
+    first = source.line_at(opening) - 1
     indent = _indent(source.lines[first])
     for index in range(first, min(first + MAX_LINES, len(source.lines))):
         start = source.starts[index]

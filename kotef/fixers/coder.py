@@ -11,6 +11,7 @@ from kotef.deps import RunContext
 from kotef.failures.plural import counted
 from kotef.files import read_within, write_atomic
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
+from kotef.fixers.types import Fixer
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace import LARGEST_FILE
 
@@ -31,6 +32,8 @@ class FixersCoder:
 
     context: RunContext
     seconds: float = FIXER_SECONDS
+    more: Sequence[Fixer] = ()
+    """Fixers of extensions."""
     name: str = field(default="fixers", init=False)
     uses_model: bool = field(default=False, init=False)
 
@@ -74,6 +77,7 @@ class FixersCoder:
             read=self._read,
             paths=paths,
             may_edit=lambda path: brief.guard.may_edit(path) is None,
+            more=self.more,
         )
         return list(proposed)
 
@@ -135,7 +139,7 @@ class FixersCoder:
             summary=rationale[:2000],
             rationale=rationale[:2000],
             evidence=(*_evidence(kept, runs), *(f"`{command}` made its own check pass" for command in formatted)),
-            detail="" if rationale else "no fix in the table answers this failure",
+            detail="" if rationale else "no fix applies to this failure",
         )
         spent = Usage(by_call={f"{brief.plan.visit}/fixers/commands": Spent(commands=runs + 1)})
         return CoderResult(edits, spent, found=bool(rationale))
@@ -159,11 +163,11 @@ def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
     """What called for each fix, once, and how they were chosen."""
     if kept:
         yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
-    for said in dict.fromkeys(_said(fix.evidence) for fix in kept):
+    for said in dict.fromkeys(_without_prefix(fix.evidence) for fix in kept):
         yield f"the check reported: {said}"
 
 
-def _said(line: str) -> str:
+def _without_prefix(line: str) -> str:
     """A line of an output without what a runner put before it: `E   NameError: …` → `NameError: …`."""
     plain = " ".join(re.sub(r"^(?:[\s|+]|E\s{2,})+", "", line).split())
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

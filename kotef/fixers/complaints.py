@@ -59,10 +59,20 @@ _LINTS: Final = (
     _Lint(r"error: (.*)  \[syntax\]$", "SyntaxError", "{}", "mypy"),
 )
 
-_NAMES: Final = (
-    "NameError|UnboundLocalError|AttributeError|ImportError|ModuleNotFoundError|KeyError|TypeError"
-    "|SyntaxError|IndentationError|TabError"
+EXCEPTIONS: Final = (
+    *(
+        "NameError",
+        "UnboundLocalError",
+        "AttributeError",
+        "ImportError",
+        "ModuleNotFoundError",
+        "KeyError",
+        "TypeError",
+    ),
+    *("SyntaxError", "IndentationError", "TabError"),
 )
+"""The exceptions that complaints are of."""
+_NAMES: Final = "|".join(EXCEPTIONS)
 _RAISED: Final = re.compile(rf"[\s|+]*(?P<pytest>E\s+)?(?P<error>{_NAMES}): (?P<message>.*\S)")
 _SUMMARY: Final = re.compile(rf"(?:FAILED|ERROR) \S.* - (?P<error>{_NAMES}): (?P<message>.*\S)(?<!\.\.\.)$")
 _NATIVE: Final = re.compile(r'[\s|+]*(?:E\s+)?File "(?P<path>[^"]+)", line (?P<line>\d{1,7})')

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
+from kotef.source import SourceEdit
 
 Node = TypeVar("Node", bound=ast.AST)
 Identifier = (
@@ -42,14 +43,14 @@ def _first(node: ast.AST) -> int:
     return int(getattr(node, "lineno", 0))
 
 
-def respell(source: PythonText, nodes: Sequence[Identifier], old: str, new: str) -> tuple[SpanEdit, ...]:
+def respell(source: PythonText, nodes: Sequence[Identifier], old: str, new: str) -> tuple[SourceEdit, ...]:
     """The edits that spell `new` for `old` in all the nodes; none at all when one is not to be found in the text."""
     edits = []
     for node in nodes:
         start = _start(source, node, old)
         if start is None:
             return ()
-        edits.append(SpanEdit(source.path, start, start + len(old), new))
+        edits.append(SourceEdit(source.path, start, start + len(old), new))
     return tuple(dict.fromkeys(edits))
 
 
@@ -82,6 +83,6 @@ def _in_f_string(source: PythonText, node: Identifier, name: str) -> int | None:
     return start + found[0].start() if len(found) == 1 else None
 
 
-def counted(edits: Sequence[SpanEdit]) -> str:
+def counted(edits: Sequence[SourceEdit]) -> str:
     """How many places change, in words."""
     return "1 site" if len(edits) == 1 else f"{len(edits)} sites"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
+from kotef.source import SourceEdit
 
 MAX_LINE: Final = 88
 """Characters up to which a name is added to an import line; past that it gets a line of its own."""
@@ -27,12 +28,12 @@ class MissingImport:
 
     @property
     def statement(self) -> str:
-        """As it is on a line of its own."""
+        """The statement as a line of its own."""
         renamed = f" as {self.alias}" if self.alias else ""
         return f"from {self.module} import {self.name}{renamed}" if self.name else f"import {self.module}{renamed}"
 
 
-def add(source: PythonText, wanted: MissingImport, own: frozenset[str]) -> SpanEdit | None:
+def add(source: PythonText, wanted: MissingImport, own: frozenset[str]) -> SourceEdit | None:
     """The edit that adds an import in the order isort gives them; None if a docstring shares its line.
 
     `own` has the top-level names of the project's modules. Source of the order: isort's default profile, which ruff
@@ -98,7 +99,7 @@ def _key_of(node: Import, own: frozenset[str]) -> tuple[int, bool, str]:
     return _key("." * node.level + (node.module or ""), True, own)
 
 
-def _joined(source: PythonText, block: list[Import], wanted: MissingImport) -> SpanEdit | None:
+def _joined(source: PythonText, block: list[Import], wanted: MissingImport) -> SourceEdit | None:
     """The name added to a one-line `from module import …` that is there already."""
     for node in block:
         if not wanted.name or wanted.alias or not isinstance(node, ast.ImportFrom):
@@ -113,12 +114,12 @@ def _joined(source: PythonText, block: list[Import], wanted: MissingImport) -> S
         later = next((one for one in node.names if one.name > wanted.name), None)
         if later and names == sorted(names):
             at = source.span(later)[0]
-            return SpanEdit(source.path, at, at, f"{wanted.name}, ")
-        return SpanEdit(source.path, end, end, f", {wanted.name}")
+            return SourceEdit(source.path, at, at, f"{wanted.name}, ")
+        return SourceEdit(source.path, end, end, f", {wanted.name}")
     return None
 
 
-def _first(source: PythonText, wanted: MissingImport) -> SpanEdit | None:
+def _first(source: PythonText, wanted: MissingImport) -> SourceEdit | None:
     """The first import of a file: below its header and its docstring, above all else."""
     body = source.tree.body if source.tree else []
     newline = source.newline
@@ -148,9 +149,9 @@ def _gap(source: PythonText, place: int) -> str:
     return source.newline * max(0, wanted - blank) if following else ""
 
 
-def _line(source: PythonText, place: int, text: str) -> SpanEdit:
+def _line(source: PythonText, place: int, text: str) -> SourceEdit:
     """An insertion below the first `place` lines."""
     at = source.starts[min(place, len(source.lines))]
     if place and not source.lines[place - 1].endswith(("\n", "\r")):
         text = source.newline + text
-    return SpanEdit(source.path, at, at, text)
+    return SourceEdit(source.path, at, at, text)

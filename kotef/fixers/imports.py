@@ -10,10 +10,11 @@ from kotef.fixers.complaints import Complaint
 from kotef.fixers.identifiers import at_line
 from kotef.fixers.import_placement import MissingImport, add
 from kotef.fixers.misspellings import unbound_names
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
 from kotef.integrity import is_protected
+from kotef.source import SourceEdit
 
 
 def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
@@ -94,12 +95,12 @@ def sibling(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
         match node:
             case ast.ImportFrom(module=name, level=0) if name == match[1]:
                 at = start + source.text[start:end].index(match[1], len("from"))
-                edit = SpanEdit(source.path, at, at, ".")
+                edit = SourceEdit(source.path, at, at, ".")
             case ast.Import(names=[ast.alias(name=name)]) if name == match[1]:
-                edit = SpanEdit(source.path, start, start, "from . ")
+                edit = SourceEdit(source.path, start, start, "from . ")
             case _:
                 continue
-        what = f"{match[1]!r} is a module of the same package, imported as one of its own"
+        what = f"{match[1]!r} is a module of the same package, imported as if it were top-level"
         yield FixProposal((edit,), f"{source.path}:{node.lineno}: {what}")
 
 
@@ -199,7 +200,7 @@ def _pointed(source: PythonText, line: int, name: str, module: str) -> Iterator[
             start, _ = source.span(node)
             head = re.compile(r"from\s+([.\w]+)").match(source.text, start)
             if head:
-                edit = SpanEdit(source.path, head.start(1), head.end(1), module)
+                edit = SourceEdit(source.path, head.start(1), head.end(1), module)
                 yield FixProposal((edit,), f"{source.path}:{node.lineno}: {name!r} is defined in {module}")
 
 

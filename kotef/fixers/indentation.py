@@ -42,7 +42,7 @@ def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, st
     at = next((index for index, one in enumerate(statements) if one.first <= line - 1 <= one.last), None)
     if isinstance(error, TabError):
         for stop in TAB_STOPS:
-            yield _without_tabs(source, stop), f"tabs in the indentation as {stop} blanks"
+            yield _without_tabs(source, stop), f"tabs in the indentation replaced by {stop} spaces"
     elif at is None or source.brackets != ([], 0):
         return
     elif message.startswith("expected an indented block"):

@@ -3,10 +3,12 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Final
 
 from kotef.fixers.types import FailingCheck
+from kotef.shell import CommandLink, links
 
 _SPECIAL: Final = re.compile(r"[$`<>*?\[\]{}~#|()]|&(?!&)")
 """Signs that would mean something else once the words are quoted again."""
@@ -16,6 +18,8 @@ _CHECKING: Final[dict[str, frozenset[str]]] = {
     "isort": frozenset({"--check-only", "--check", "-c", "--diff", "--df"}),
 }
 """Formatters, and the options that keep them from writing; without one of them they are not a check."""
+_QUOTES_MATCH: Final = re.compile(r"""(?:[^'"]|'[^']*'|"[^"]*")*""")
+_CHAINS: Final = frozenset({"", "&&", ";"})
 _TOOLS: Final = ("ruff", "black", "isort")
 
 
@@ -31,16 +35,18 @@ def commands(failures: Iterable[FailingCheck]) -> tuple[str, ...]:
 
 
 def _of(command: str) -> Iterator[str]:
-    for part in re.split(r"&&|;|\n", command):
-        if _SPECIAL.search(part):
-            continue
-        try:
-            words = shlex.split(part)
-        except ValueError:  # an open quote: `;` or `&&` stood inside it
-            return
-        writing = _writing(words)
-        if writing:
-            yield shlex.join(writing)
+    chain = links(command)
+    for link, later in zip_longest(chain, chain[1:]):
+        if _is_plain(link) and (later is None or later.after in _CHAINS):
+            writing = _writing(list(link.words))
+            if writing:
+                yield shlex.join(writing)
+
+
+def _is_plain(link: CommandLink) -> bool:
+    """Whether the words stand alone, and mean themselves."""
+    is_alone = link.after in _CHAINS and not link.substituted
+    return is_alone and not _SPECIAL.search(link.source) and bool(_QUOTES_MATCH.fullmatch(link.source))
 
 
 def _writing(words: list[str]) -> list[str]:

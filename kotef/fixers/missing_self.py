@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.identifiers import at_line, counted
 from kotef.fixers.misspellings import unbound_names
-from kotef.fixers.scopes import Function, Scopes
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project, decorators, first_parameter
 from kotef.fixers.types import FixProposal
+from kotef.source import Function, Scopes, SourceEdit
 
 _TAKES = re.compile(
     r"(?:(?P<owner>\w+)\.)?(?P<method>\w+)\(\) takes (?P<takes>\d+) positional arguments? but (?P<given>\d+) w"
@@ -102,7 +102,7 @@ def _with_self(project: Project, source: PythonText, node: Function) -> Iterator
     if head is None:  # type parameters are between
         return
     alone = not (node.args.posonlyargs or node.args.args or node.args.vararg or node.args.kwonlyargs or node.args.kwarg)
-    edit = SpanEdit(source.path, head.end(), head.end(), "self" if alone else "self, ")
+    edit = SourceEdit(source.path, head.end(), head.end(), "self" if alone else "self, ")
     yield FixProposal((edit,), f"{source.path}:{node.lineno}: the method {node.name}() does not take self")
 
 
@@ -115,7 +115,7 @@ def _through_self(source: PythonText, scopes: Scopes, nodes: list[ast.Name]) -> 
         start, end = source.span(node)
         if me is None or source.text[start:end] != node.id:
             return
-        edits.append(SpanEdit(source.path, start, start, f"{me}."))
+        edits.append(SourceEdit(source.path, start, start, f"{me}."))
     if edits:
-        what = f"{nodes[0].id!r} is an attribute of the class, to be reached through the instance"
+        what = f"{nodes[0].id!r} is an attribute of the class and is reached through the instance"
         yield FixProposal(tuple(edits), f"{source.path}:{nodes[0].lineno}: {what} ({counted(edits)})")

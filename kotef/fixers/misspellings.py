@@ -9,11 +9,11 @@ from kotef.fixers import standard_library
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.identifiers import Identifier, at_line, counted, identifiers, respell
 from kotef.fixers.renames import definition
-from kotef.fixers.scopes import Scopes
 from kotef.fixers.similarity import MIN_LENGTH, closest, likeness
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project, first_parameter
 from kotef.fixers.types import FixProposal
+from kotef.source import Scopes, SourceEdit
 
 BUILTIN: Final = 0.85
 """Likeness from which a builtin may be meant: one letter too many or too few, none exchanged."""
@@ -108,7 +108,7 @@ class _Receiver(NamedTuple):
 
 
 def _receiver(source: PythonText, scopes: Scopes, node: ast.Attribute) -> _Receiver:
-    code, method = source.code(node.value), scopes.method_of(node)
+    code, method = source.segment(node.value), scopes.method_of(node)
     return _Receiver(code, method[0].name if method and first_parameter(method[1]) == code else "")
 
 
@@ -172,7 +172,7 @@ def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     if right is None:
         return
     edits = [
-        SpanEdit(source.path, start, start + len(wrong), right)
+        SourceEdit(source.path, start, start + len(wrong), right)
         for node in at_line(statements, line)
         for start in _in_statement(source, node, match[1])
     ]
@@ -181,7 +181,7 @@ def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
             node
             for node in identifiers(source, wrong)
             if (isinstance(node, ast.Name) and not parents)
-            or (isinstance(node, ast.Attribute) and source.code(node.value) == ".".join(parents))
+            or (isinstance(node, ast.Attribute) and source.segment(node.value) == ".".join(parents))
         ]
         edits += respell(source, uses, wrong, right)
     if edits:
@@ -203,7 +203,7 @@ def _in_statement(source: PythonText, node: ast.Import | ast.ImportFrom, dotted:
 
 
 def _respelt(
-    place: tuple[PythonText, int], wrong: str, right: str, edits: tuple[SpanEdit, ...], why: str
+    place: tuple[PythonText, int], wrong: str, right: str, edits: tuple[SourceEdit, ...], why: str
 ) -> FixProposal:
     source, line = place
     return FixProposal(edits, f"{source.path}:{line}: {wrong!r} is misspelt; {right!r} is {why} ({counted(edits)})")

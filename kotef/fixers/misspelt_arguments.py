@@ -8,11 +8,11 @@ from functools import partial
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.identifiers import at_line, counted, respell
 from kotef.fixers.renames import called, definition, parameter, passing
-from kotef.fixers.scopes import Function
 from kotef.fixers.similarity import closest
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project, decorators, first_parameter
 from kotef.fixers.types import FixProposal
+from kotef.source import Function, SourceEdit
 
 _LOOKUPS = frozenset({"get", "pop", "setdefault"})
 _UNEXPECTED = re.compile(
@@ -89,13 +89,13 @@ def _looked_up(source: PythonText) -> list[ast.Constant]:
     return [node for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _respell_keys(source: PythonText, nodes: Iterable[ast.Constant], old: str, new: str) -> list[SpanEdit]:
+def _respell_keys(source: PythonText, nodes: Iterable[ast.Constant], old: str, new: str) -> list[SourceEdit]:
     """Only plain literals: the text between the quotes must be the key."""
     edits = []
     for node in nodes:
         start, end = source.span(node)
         if node.value == old and source.text[start:end].strip("'\"") == old:
-            edits.append(SpanEdit(source.path, start, end, source.text[start:end].replace(old, new)))
+            edits.append(SourceEdit(source.path, start, end, source.text[start:end].replace(old, new)))
     return list(dict.fromkeys(edits))
 
 
@@ -164,7 +164,7 @@ def _owner(project: Project, source: PythonText, node: Function) -> str:
     return around.name if isinstance(around, ast.ClassDef) else ""
 
 
-def _proposed(edits: Iterable[SpanEdit], path: str, line: int, what: str) -> Iterator[FixProposal]:
+def _proposed(edits: Iterable[SourceEdit], path: str, line: int, what: str) -> Iterator[FixProposal]:
     edits = tuple(edits)
     if edits:
         yield FixProposal(edits, f"{path}:{line}: {what} ({counted(edits)})")

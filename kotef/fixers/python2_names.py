@@ -8,9 +8,10 @@ from typing import Final
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.identifiers import at_line, counted, identifiers, respell
 from kotef.fixers.misspellings import unbound_names
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
+from kotef.source import SourceEdit, parents_of
 
 NAMES: Final = {
     "xrange": "range",
@@ -65,7 +66,7 @@ def names(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     taken = any(project.scopes(source).binds(new, node) for node in nodes)
     edits = respell(source, nodes, old, new)
     if edits and not taken:
-        yield _told(source, nodes[0].lineno, old, new, edits)
+        yield _proposal(source, nodes[0].lineno, old, new, edits)
 
 
 def attributes(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
@@ -86,7 +87,7 @@ def attributes(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     elif old == "next":
         yield from _next(source, raised)
     elif new := ATTRIBUTES.get(owner, {}).get(old):
-        yield _told(source, raised[0].lineno, old, new, respell(source, nodes, old, new))
+        yield _proposal(source, raised[0].lineno, old, new, respell(source, nodes, old, new))
 
 
 def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
@@ -102,17 +103,17 @@ def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
         start, _ = source.span(node)
         if isinstance(node, ast.ImportFrom) and node.module == old and not node.level:
             at = source.text.index(old, start + len("from"))
-            yield _told(source, node.lineno, old, new, (SpanEdit(source.path, at, at + len(old), new),))
+            yield _proposal(source, node.lineno, old, new, (SourceEdit(source.path, at, at + len(old), new),))
         for alias in node.names if isinstance(node, ast.Import) else ():
             if alias.name == old:
                 at = source.span(alias)[0]
                 text = new if alias.asname else f"{new} as {old}"
-                yield _told(source, node.lineno, old, new, (SpanEdit(source.path, at, at + len(old), text),))
+                yield _proposal(source, node.lineno, old, new, (SourceEdit(source.path, at, at + len(old), text),))
 
 
 def _has_key(source: PythonText, line: int) -> Iterator[FixProposal]:
     """`d.has_key(k)` as `k in d`, in brackets wherever anything but a condition or a statement is around it."""
-    parents = {child: node for node in source.nodes for child in ast.iter_child_nodes(node)}
+    parents = parents_of(source.nodes)
     edits = []
     for node in source.nodes:
         match node:
@@ -121,11 +122,11 @@ def _has_key(source: PythonText, line: int) -> Iterator[FixProposal]:
                 operator, (start, end) = "in", source.span(node)
                 if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not):
                     operator, (start, end), around = "not in", source.span(around), parents.get(around)
-                text = f"{_operand(source, key)} {operator} {source.code(owner)}"
+                text = f"{_operand(source, key)} {operator} {source.segment(owner)}"
                 bare = isinstance(around, ast.If | ast.While | ast.BoolOp | ast.Return | ast.Assign | ast.Expr)
-                edits.append(SpanEdit(source.path, start, end, text if bare else f"({text})"))
-    if edits and source.edited(edits):
-        yield _told(source, line, "has_key()", "in", tuple(edits))
+                edits.append(SourceEdit(source.path, start, end, text if bare else f"({text})"))
+    if edits and source.merged(edits):
+        yield _proposal(source, line, "has_key()", "in", tuple(edits))
 
 
 def _next(source: PythonText, raised: list[ast.Attribute]) -> Iterator[FixProposal]:
@@ -135,17 +136,17 @@ def _next(source: PythonText, raised: list[ast.Attribute]) -> Iterator[FixPropos
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="next") as func, args=[], keywords=[]) if func in raised:
                 start, end = source.span(node)
-                edits.append(SpanEdit(source.path, start, end, f"next({source.code(owner)})"))
-    if edits and source.edited(edits):
-        yield _told(source, raised[0].lineno, ".next()", "next()", tuple(edits))
+                edits.append(SourceEdit(source.path, start, end, f"next({source.segment(owner)})"))
+    if edits and source.merged(edits):
+        yield _proposal(source, raised[0].lineno, ".next()", "next()", tuple(edits))
 
 
 def _operand(source: PythonText, node: ast.expr) -> str:
     """The text of an expression, in brackets if `in` binds tighter."""
     loose = isinstance(node, ast.BoolOp | ast.Compare | ast.IfExp | ast.Lambda | ast.NamedExpr)
     negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    return f"({source.code(node)})" if loose or negated else source.code(node)
+    return f"({source.segment(node)})" if loose or negated else source.segment(node)
 
 
-def _told(source: PythonText, line: int, old: str, new: str, edits: tuple[SpanEdit, ...]) -> FixProposal:
+def _proposal(source: PythonText, line: int, old: str, new: str, edits: tuple[SourceEdit, ...]) -> FixProposal:
     return FixProposal(edits, f"{source.path}:{line}: {old} is Python 2; Python 3 has {new} ({counted(edits)})")

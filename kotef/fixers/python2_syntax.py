@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
+from kotef.source import SourceEdit
 
 # All patterns are matched against masked text: `§` is a character of a string, comments are blank.
 _STATEMENT_ENDS = re.compile(r"[()\[\]{}]|\\\r?\n|\r\n|\r|\n|;|:|$")
@@ -34,7 +35,7 @@ def rewritten(text: str) -> tuple[str, list[str]]:
     found = []
     for what, rule in _RULES.items():
         source = PythonText("", text)
-        edited = source.edited(rule(source))
+        edited = source.merged(rule(source))
         if edited is not None and edited.text != text:
             text = edited.text
             found.append(what)
@@ -58,7 +59,7 @@ def _statements(source: PythonText) -> Iterator[tuple[int, int]]:
             start = match.end()
 
 
-def _prints(source: PythonText) -> Iterator[SpanEdit]:
+def _prints(source: PythonText) -> Iterator[SourceEdit]:
     for start, end in _statements(source):
         match = _PRINT.match(source.masked, start, end)
         if match is None:
@@ -74,49 +75,49 @@ def _prints(source: PythonText) -> Iterator[SpanEdit]:
             arguments = arguments[:-1].rstrip()
             options.insert(0, 'end=" "')
         inside = ", ".join([arguments, *options] if arguments else options)
-        yield SpanEdit(source.path, start, end, f"print({inside})")
+        yield SourceEdit(source.path, start, end, f"print({inside})")
 
 
-def _execs(source: PythonText) -> Iterator[SpanEdit]:
+def _execs(source: PythonText) -> Iterator[SourceEdit]:
     for start, end in _statements(source):
         match = _EXEC.match(source.masked, start, end)
         if match:
             names = _IN.search(source.masked, match.end(), end)
             code = source.text[match.end() : names.start() if names else end].strip()
             inside = f"{code}, {source.text[names.end() : end].strip()}" if names else code
-            yield SpanEdit(source.path, start, end, f"exec({inside})")
+            yield SourceEdit(source.path, start, end, f"exec({inside})")
 
 
-def _excepts(source: PythonText) -> Iterator[SpanEdit]:
+def _excepts(source: PythonText) -> Iterator[SourceEdit]:
     """`except E, name` bound a name, `except E, F` meant two exceptions: what is written large is not a variable."""
     for match in _EXCEPT.finditer(source.masked):
-        yield SpanEdit(source.path, match.start("comma"), match.end("comma"), " as ")
+        yield SourceEdit(source.path, match.start("comma"), match.end("comma"), " as ")
     for match in _EXCEPTIONS.finditer(source.masked):
-        yield SpanEdit(source.path, match.start("types"), match.end("types"), f"({match['types']})")
+        yield SourceEdit(source.path, match.start("types"), match.end("types"), f"({match['types']})")
 
 
-def _raises(source: PythonText) -> Iterator[SpanEdit]:
+def _raises(source: PythonText) -> Iterator[SourceEdit]:
     for start, end in _statements(source):
         match = _RAISE.match(source.masked, start, end)
         if match and "," not in re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", source.masked[match.end() : end]):
-            yield SpanEdit(source.path, match.start("comma"), end, f"({source.text[match.end() : end]})")
+            yield SourceEdit(source.path, match.start("comma"), end, f"({source.text[match.end() : end]})")
 
 
-def _replaced(pattern: re.Pattern[str], group: str | int, text: str) -> Callable[[PythonText], Iterator[SpanEdit]]:
-    def rule(source: PythonText) -> Iterator[SpanEdit]:
+def _replaced(pattern: re.Pattern[str], group: str | int, text: str) -> Callable[[PythonText], Iterator[SourceEdit]]:
+    def rule(source: PythonText) -> Iterator[SourceEdit]:
         for match in pattern.finditer(source.masked):
-            yield SpanEdit(source.path, match.start(group), match.end(group), text)
+            yield SourceEdit(source.path, match.start(group), match.end(group), text)
 
     return rule
 
 
-def _backticks(source: PythonText) -> Iterator[SpanEdit]:
+def _backticks(source: PythonText) -> Iterator[SourceEdit]:
     for match in _BACKTICKS.finditer(source.masked):
         inner = source.text[match.start("inner") : match.end("inner")]
-        yield SpanEdit(source.path, match.start(), match.end(), f"repr({inner})")
+        yield SourceEdit(source.path, match.start(), match.end(), f"repr({inner})")
 
 
-_RULES: Final[dict[str, Callable[[PythonText], Iterator[SpanEdit]]]] = {
+_RULES: Final[dict[str, Callable[[PythonText], Iterator[SourceEdit]]]] = {
     "the print statement": _prints,
     "the exec statement": _execs,
     "`except E, e`": _excepts,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from kotef.fixers import standard_library
 from kotef.fixers.identifiers import counted, identifiers, respell
-from kotef.fixers.scopes import Function, bound_by
-from kotef.fixers.source import PythonText, SpanEdit
+from kotef.fixers.source import PythonText
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
+from kotef.source import Function, SourceEdit, bound_by
 
 
 def definition(project: Project, old: str, new: str) -> Iterator[FixProposal]:
@@ -27,7 +27,7 @@ def definition(project: Project, old: str, new: str) -> Iterator[FixProposal]:
     homes = _binders(project, old)
     if len(homes) != 1 or not isinstance(next(iter(homes)), ast.Module | ast.ClassDef):
         return
-    edits = list[SpanEdit]()
+    edits = list[SourceEdit]()
     for source in sources:
         nodes = identifiers(source, old)
         found = respell(source, nodes, old, new)
@@ -110,14 +110,14 @@ def _quoted(source: PythonText, name: str) -> int:
     return sum(isinstance(node, ast.Constant) and node.value == name for node in source.nodes)
 
 
-def _exported(source: PythonText, old: str, new: str) -> Iterator[SpanEdit]:
+def _exported(source: PythonText, old: str, new: str) -> Iterator[SourceEdit]:
     """The name in `__all__`."""
     for node in source.nodes:
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
             for child in ast.walk(node.value):
                 if isinstance(child, ast.Constant) and child.value == old:
                     start, end = source.span(child)
-                    yield SpanEdit(source.path, start, end, source.text[start:end].replace(old, new))
+                    yield SourceEdit(source.path, start, end, source.text[start:end].replace(old, new))
 
 
 def _binder(chain: list[ast.AST], bindings: dict[ast.AST, dict[str, int]], name: str) -> ast.AST | None:

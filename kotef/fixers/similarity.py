@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 MIN_LENGTH: Final = 3
-"""Of one- and two-letter names no one can say what was meant."""
+"""Least letters of a name that is compared; shorter ones are ambiguous."""
 ALIKE: Final = 0.75
 """Ratio of `difflib` from which two words may be the same one misspelt: one slip in four letters."""
 SWAPPED: Final = 0.6

@@ -10,9 +10,9 @@ from typing import Final
 
 from kotef.classification import LIBRARY_PATH
 from kotef.fixers.complaints import Complaint
-from kotef.fixers.scopes import Function, Scopes, bound_by
 from kotef.fixers.source import PythonText
 from kotef.integrity import is_protected
+from kotef.source import Function, Scopes, bound_by
 
 MAX_FILES: Final = 2000
 """Files of one project that are looked into, in the order of their paths."""
@@ -49,7 +49,7 @@ class Project:
     def scopes(self, source: PythonText) -> Scopes:
         """The scopes of a file."""
         if source.path not in self._scopes:
-            self._scopes[source.path] = Scopes(source)
+            self._scopes[source.path] = Scopes(source.nodes)
         return self._scopes[source.path]
 
     def editable(self, path: str) -> PythonText | None:

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from kotef.fixers import brackets, indentation, python2_syntax
 from kotef.fixers.complaints import Complaint
-from kotef.fixers.scopes import Scopes
 from kotef.fixers.source import PythonText, shape, syntax_error
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
+from kotef.source import Scopes
 
 MAX_STEPS: Final = 8
 """Slips of one file that are repaired one after the other."""
@@ -79,7 +79,7 @@ def _cut(error: SyntaxError, remaining: SyntaxError) -> bool:
 
 def _strays(source: PythonText, candidate: PythonText) -> bool:
     """Whether a changed line reads a name that nothing binds; star imports may bind any."""
-    scopes = Scopes(candidate)
+    scopes = Scopes(candidate.nodes)
     changed = {
         number for number, (old, new) in enumerate(zip(source.lines, candidate.lines, strict=False), 1) if old != new
     }

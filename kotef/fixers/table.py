@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 from kotef.fixers import imports, missing_self, misspellings, misspelt_arguments, python2_names, syntax
 from kotef.fixers.complaints import Complaint, complaints
 from kotef.fixers.lint_fix_commands import commands
-from kotef.fixers.source import SpanEdit, syntax_error
+from kotef.fixers.source import syntax_error
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FailingCheck, Fix, Fixer, FixRule
+from kotef.source import SourceEdit
 
 __all__ = ["FIXERS", "FailingCheck", "Fix", "commands", "propose"]
 
@@ -60,15 +61,18 @@ def propose(
     read: Callable[[str], bytes | None],
     paths: Collection[str],
     may_edit: Callable[[str], bool],
+    more: Sequence[Fixer] = (),
 ) -> Iterator[Fix]:
     """The fixes the failures call for, best first, without repetition; reads through `read` only, never raises on text.
 
     First one for each complaint of the outputs, then all of these at once, then what else might answer each. `paths`
     are the workspace-relative source files, tests included. No fix edits a test, whatever `may_edit` says.
+
+    `more` are rows that are tried after those of the table.
     """
     project = Project(root, read=read, paths=paths, may_edit=may_edit)
     found = dict.fromkeys(one for failure in failures for one in complaints(failure.output, project.locate))
-    answers = [_fixes(complaint, project) for complaint in found]
+    answers = [_fixes(complaint, project, (*FIXERS, *more)) for complaint in found]
     firsts = [first for rest in answers if (first := next(rest, None))]
     seen = list[dict[str, bytes]]()
     for made in chain(firsts, _together(firsts, project), *answers):
@@ -81,12 +85,12 @@ class _Made(NamedTuple):
     """A fix and the edits it is made of."""
 
     fix: Fix
-    edits: tuple[SpanEdit, ...]
+    edits: tuple[SourceEdit, ...]
 
 
-def _fixes(complaint: Complaint, project: Project) -> Iterator[_Made]:
-    """What the rows answer to one complaint, in the order of the table."""
-    for row in FIXERS:
+def _fixes(complaint: Complaint, project: Project, rows: Sequence[Fixer]) -> Iterator[_Made]:
+    """What the rows answer to one complaint, in their order."""
+    for row in rows:
         if complaint.error in row.errors:
             for proposal in row.answer(complaint, project):
                 files = _files(proposal.edits, project)
@@ -96,7 +100,7 @@ def _fixes(complaint: Complaint, project: Project) -> Iterator[_Made]:
 
 def _together(firsts: Sequence[_Made], project: Project) -> Iterator[_Made]:
     """The first answers in one step, those left out that overlap with an earlier one."""
-    taken, edits = list[_Made](), tuple[SpanEdit, ...]()
+    taken, edits = list[_Made](), tuple[SourceEdit, ...]()
     for one in firsts:
         if _files((*edits, *one.edits), project):
             taken.append(one)
@@ -108,12 +112,12 @@ def _together(firsts: Sequence[_Made], project: Project) -> Iterator[_Made]:
         yield _Made(fix, edits)
 
 
-def _files(edits: Sequence[SpanEdit], project: Project) -> dict[str, bytes]:
+def _files(edits: Sequence[SourceEdit], project: Project) -> dict[str, bytes]:
     """The files with the edits made; empty when one may not be edited, would not compile, or edits overlap."""
     files = {}
     for path in dict.fromkeys(edit.path for edit in edits):
         source = project.editable(path)
-        edited = source and source.edited(edit for edit in edits if edit.path == path)
+        edited = source and source.merged(edit for edit in edits if edit.path == path)
         if not source or not edited or edited.text == source.text or syntax_error(edited.text) is not None:
             return {}
         files[path] = edited.content

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from kotef.fixers.complaints import Complaint
-from kotef.fixers.source import SpanEdit
 from kotef.fixers.symbol_index import Project
+from kotef.source import SourceEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class FailingCheck:
     """One failing check."""
 
     command: str
-    """As run, from the workspace root."""
+    """The command as run, from the workspace root."""
     output: str
     """stdout and stderr, bounded."""
     kind: str
@@ -41,7 +41,7 @@ class Fix:
 class FixProposal:
     """What one fixer answers, not yet looked at by anybody."""
 
-    edits: tuple[SpanEdit, ...]
+    edits: tuple[SourceEdit, ...]
     rationale: str
     """One line, from `path:line` on."""
 

@@ -132,7 +132,7 @@ def run_git(
     user_config: bool = False,
     config: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """As `git`, for a caller that needs the exit status.
+    """Like `git`, for a caller that needs the exit status.
 
     `config` is above all else: what someone answers for who has looked at where it comes from.
     """
@@ -215,9 +215,7 @@ def _run(
             "git", "not found on PATH", hint="install git: kotef keeps its snapshots with it"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise WorkspaceError(
-            cwd, f"git {args[0]} took more than {_SECONDS:.0f} s", hint="is the disk there?"
-        ) from error
+        raise WorkspaceError(cwd, f"git {args[0]} took more than {_SECONDS:.0f} s", hint="check the disk") from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise NoSpaceError(cwd) from error

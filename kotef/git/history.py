@@ -80,7 +80,7 @@ class GitHistory:
                 self._write(path)
         except OSError as error:
             why = f"cannot be put back: {(error.strerror or str(error)).lower()}"
-            raise WorkspaceError(error.filename or self._places[0], why, hint="look at it by hand") from error
+            raise WorkspaceError(error.filename or self._places[0], why, hint="check it by hand") from error
         names = sorted({self._name(path) for path in (*extra, *differ)})
         return (*names, *(("objects",) if lost else ()))
 

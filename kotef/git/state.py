@@ -22,7 +22,7 @@ class _GitEntry(NamedTuple):
     mode: int
     """Kind and permissions, as `lstat` has them."""
     content: bytes | None
-    """Of a file its bytes, of a link its target; None if it is of another kind, too large or not readable."""
+    """Bytes of a file, or target of a link; None for another kind, too large or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class GitState:
                 names |= self._pass(aside)
         except OSError as error:
             why = f"cannot be put back: {(error.strerror or str(error)).lower()}"
-            raise WorkspaceError(error.filename or self.where[0], why, hint="look at it by hand") from error
+            raise WorkspaceError(error.filename or self.where[0], why, hint="check it by hand") from error
         return tuple(sorted(names))
 
     def _pass(self, aside: Path) -> set[str]:

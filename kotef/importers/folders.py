@@ -91,7 +91,7 @@ def tick_foreign(root: Path, ticket: Ticket, proved: Collection[tuple[str, int]]
     wanted = {(line.path, line.line): line for line in ticket.done if line.box and (line.path, line.line) in proved}
     if not wanted:
         return ()
-    if _now(root, ticket) != _asked(ticket):
+    if _now(root, ticket) != _comparable(ticket):
         raise SpecError(ticket.path, "was changed during the run", hint="check it, then tick by hand what is done")
     for path in dict.fromkeys(path for path, _ in wanted):
         file = resolve_inside(root, path, write=False)
@@ -112,12 +112,12 @@ def _now(root: Path, ticket: Ticket) -> Ticket | None:
     unticked = tuple(task.model_copy(update={"checked": False}) for task in spec.tasks)
     selected = ticket.id.removeprefix(spec.id).removeprefix("#")  # the folder's name may hold that sign, too
     try:
-        return _asked(ticket_from(spec.model_copy(update={"tasks": unticked}), selected))
+        return _comparable(ticket_from(spec.model_copy(update={"tasks": unticked}), selected))
     except KotefError:
         return None
 
 
-def _asked(ticket: Ticket) -> Ticket:
+def _comparable(ticket: Ticket) -> Ticket:
     """The ticket without what may differ although it asks for the same."""
     done = tuple(line.model_copy(update={"checked": False}) for line in ticket.done)
     return ticket.model_copy(update={"done": done, "problems": (), "dependencies": (), "objective": "", "sketch": ""})

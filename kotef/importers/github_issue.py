@@ -93,7 +93,7 @@ def _json(text: str, source: str) -> _Raw | None:
     try:
         told: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{source}: begins as JSON and is none", hint=_HINT) from error
+        raise UsageError(f"{source}: looks like JSON, but is not valid", hint=_HINT) from error
     fields: Mapping[str, Any] = told if isinstance(told, dict) else {}
     title, body, number = (fields.get(name) for name in ("title", "body", "number"))
     if not isinstance(title, str) or not isinstance(body, str | None) or not (title.strip() or (body or "").strip()):

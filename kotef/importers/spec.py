@@ -23,7 +23,7 @@ class ForeignSpec(BaseModel):
 
     kind: Kind
     path: str
-    """Of the folder, relative to the workspace root."""
+    """Path of the folder, relative to the workspace root."""
     id: str
     """The name of the folder."""
     title: str

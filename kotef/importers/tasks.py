@@ -123,7 +123,7 @@ def _task(entry: ListItem, box: re.Match[str], about: str) -> ImportedTask:
 
 
 def _abouts(lines: Sequence[Line]) -> dict[int, str]:
-    """Of each item, what is between the second-level heading above it and the first item below that."""
+    """For each item, the text between the second-level heading above it and the first item below that."""
     found: dict[int, str] = {}
     head: list[Line] = []
     about: str | None = ""

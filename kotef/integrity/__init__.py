@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         is_protected,
         is_shared,
         is_test_code,
-        matches_globs,
         protected_paths,
     )
     from kotef.integrity.runner_config_files import (
@@ -60,8 +59,7 @@ else:
             "probes.oracles": "WrongAnswer wrong_answers",
             "probes.places": "defined_tests file_of_test",
             "protected_files": (
-                "helpers_beside_tests is_configuration is_protected is_shared is_test_code "
-                "matches_globs protected_paths"
+                "helpers_beside_tests is_configuration is_protected is_shared is_test_code protected_paths"
             ),
             "runner_config_files": (
                 "absent_modules configures_runner replaces_installed shadowing_files steering_files top_imports"
@@ -98,7 +96,6 @@ __all__ = [
     "is_protected",
     "is_shared",
     "is_test_code",
-    "matches_globs",
     "name_part",
     "numbered",
     "plain_expectations",

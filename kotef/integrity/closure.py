@@ -91,14 +91,15 @@ def _helpers(begun: Collection[str], space: _Workspace) -> set[str]:
     """What test files load, directly or through each other, and what is a help for tests."""
     if any(_TOOL.search(_runtime(space.text(name))) for name in _METADATA if name in space.paths):
         return set()
+
+    by_tests = {each for test in begun for each in _loaded(test, space)}
     helpers: set[str] = set()
     pending = list(begun)
     while pending:
         path = pending.pop()
-        imported = set(_loaded(path, space))
-        plugins = set(_plugins(path, space)) - {each for test in begun for each in _loaded(test, space)}
-        for loaded in imported | plugins:
-            if loaded in helpers or is_protected(loaded) or loaded in begun:
+        plugins = set(_plugins(path, space)) - by_tests
+        for loaded in plugins.union(_loaded(path, space)):
+            if loaded in helpers or loaded in begun or is_protected(loaded):
                 continue
             if loaded in plugins or _helps(loaded, space):
                 helpers.add(loaded)

@@ -96,7 +96,7 @@ def _is_there(unit: InlineTest, others: Iterable[InlineTest]) -> bool:
 def _of_python(
     scope: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str
 ) -> Iterator[InlineTest]:
-    """Of a module or a class: the examples of its docstrings, test functions, and test cases; of namesakes the last."""
+    """Tests of a module or class: docstring examples, test functions and test cases; the last of equal names."""
     yield from _examples(scope, prefix)
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
         return

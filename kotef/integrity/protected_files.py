@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
+from kotef.files import matches_globs
 from kotef.integrity.shared_config import SHARED
 from kotef.shell import judging_files
 
@@ -62,8 +62,6 @@ _GLOBS: Final = (*_TESTS, *_STEERING, *_KEPT)
 
 _SHARED: Final = tuple(f"**/{name}" for name in SHARED)
 
-_PARTS: Final = re.compile(r"\*\*/|\*+|\?|\[!?[^]/]+\]|[^*?\[]+|\[")
-
 
 def is_protected(path: str) -> bool:
     """Whether a workspace-relative path belongs to what judges: tests, their helpers, and their configuration."""
@@ -107,41 +105,3 @@ def protected_paths(
         for path in baseline_paths
         if (is_protected(path) or (path in named and not is_shared(path))) and not matches_globs(path, allow)
     )
-
-
-def matches_globs(path: str, globs: Sequence[str]) -> bool:
-    """Whether one of the globs matches the whole workspace-relative path, case included.
-
-    `*` and `?` stay within one part of the path, `**` spans any number of parts (also none), `[…]` and `[!…]` are sets
-    of characters. A glob that matches a directory matches everything in it.
-    """
-    return _compiled(tuple(globs)).fullmatch(path.removeprefix("./")) is not None
-
-
-@lru_cache(maxsize=64)
-def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
-    cleaned = (glob.strip().removeprefix("./").rstrip("/") for glob in globs)
-    either = "|".join("".join(_translate(glob)) for glob in cleaned if glob)
-    return re.compile(rf"(?:{either})(?:/.*)?" if either else r"(?!)", re.DOTALL)
-
-
-def _translate(glob: str) -> Iterator[str]:
-    """The glob as pieces of a regular expression."""
-    for piece in _PARTS.findall(glob):
-        match piece:
-            case "**/":
-                yield "(?:.+/)?"
-            case "?":
-                yield "[^/]"
-            case _ if piece.startswith("*"):
-                yield "[^/]*"
-            case _ if piece.startswith("[") and len(piece) > 1:
-                negated = piece.startswith("[!")
-                yield f"[{'^/' if negated else ''}{_characters(piece[2 if negated else 1 : -1])}]"
-            case _:
-                yield re.escape(piece)
-
-
-def _characters(inside: str) -> str:
-    """The inside of a set, with what a regular expression would read differently escaped."""
-    return re.sub(r"([\\^\[&~|])", r"\\\1", inside)

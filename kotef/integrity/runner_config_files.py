@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from kotef.integrity.protected_files import is_configuration, is_test_code, matches_globs
+from kotef.files import matches_globs
+from kotef.integrity.protected_files import is_configuration, is_test_code
 from kotef.integrity.python_imports import IMPORT_ROOTS
 from kotef.shell import judging_files
 

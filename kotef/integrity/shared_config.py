@@ -161,7 +161,7 @@ class _Json:
         return value
 
     def judging(self, tables: Mapping[str, Any], old: Mapping[str, Any], _: Mapping[str, Any]) -> dict[Keys, Any]:
-        """Of the commands, those that there were, and what would run before and after them."""
+        """The earlier commands, and those that would run before and after them."""
         found = {keys: value for pattern in self._patterns for keys, value in _found(tables, pattern)}
         key = self._commands
         commands, known = tables.get(key, {}), old.get(key, {})

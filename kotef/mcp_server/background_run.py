@@ -17,6 +17,7 @@ from typing import Final, Literal, TypeVar
 from kotef.errors import UsageError
 from kotef.files import state_dir
 from kotef.runs import store
+from kotef.runs.ending_text import headline, without_result
 from kotef.workspace import holder_of, start_of
 
 START_SECONDS: Final = 60.0
@@ -91,7 +92,7 @@ class Detached:
                 )
             except (ValueError, OSError) as error:  # a NUL, a lone surrogate, or more than the system takes
                 log.unlink(missing_ok=True)
-                raise UsageError(f"no process can be given these arguments: {error}") from error
+                raise UsageError(f"no process can be started with these arguments: {error}") from error
         self._started.append(process)
         return process
 
@@ -150,7 +151,7 @@ def _terminate(pid: int, started: int) -> bool:
 
 def _ended(run: store.RunDir) -> str:
     result = run.result()
-    return f"it ended {result.outcome}" if result else f"it was killed; `kotef resume {run.run_id}` continues it"
+    return f"it ended {headline(result)}" if result else without_result(run)
 
 
 def _why(said: str, code: int) -> str:

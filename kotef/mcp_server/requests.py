@@ -43,7 +43,7 @@ class StartRun(ToolRequest):
     max_cost: float | None = Field(default=None, gt=0, description="money; needs prices in the user's configuration")
 
     def command_line(self) -> list[str]:
-        """As `kotef run` takes it; nothing of it can be read as another option."""
+        """The arguments for `kotef run`; no value can be read as another option."""
         options = {"ticket": self.ticket or None}
         options |= {name: getattr(self, name) for name in ("max_attempts", "max_time", "max_tokens", "max_cost")}
         given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
@@ -55,9 +55,9 @@ class RunStatus(ToolRequest):
 
     run_id: RunId | None = Field(default=None, description="the run, or a unique beginning of its id; null: the newest")
     wait_seconds: float = Field(
-        default=0.0, ge=0, le=MAX_WAIT, description="answer when the run has ended, or after so many seconds"
+        default=0.0, ge=0, le=MAX_WAIT, description="wait for the run to end, at most this many seconds"
     )
-    lines: int = Field(default=15, ge=0, le=200, description="last lines of its output")
+    lines: int = Field(default=15, ge=0, le=200, description="number of last lines of its output to return")
 
 
 class CancelRun(ToolRequest):

@@ -101,7 +101,7 @@ class Workspace:
 
     async def _start_run(self, given: requests.StartRun) -> dict[str, Any]:
         if not (given.goal.strip() or given.ticket):
-            raise UsageError("neither a goal nor a ticket is named", hint="give `goal` or `ticket`")
+            raise UsageError("no goal or ticket was given", hint="give `goal` or `ticket`")
         return self._status(await self.runs.start(given.command_line()))
 
     async def _run_status(self, given: requests.RunStatus) -> dict[str, Any]:

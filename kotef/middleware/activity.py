@@ -9,13 +9,19 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.deps import Emit
+from kotef.failures.quoting import plain
+from kotef.failures.tool_calls import argument_text
 from kotef.middleware.conversation import FAILED
+from kotef.middleware.malformed_calls import REFUSED
 from kotef.stop_gate import next_step
 from kotef.tools.registry import BY_NAME
 
+MAX_NAME: Final = 80
+"""Characters of a tool's name: a model may call anything."""
+
 
 class ToolActivity(AgentMiddleware[Any, Any, Any]):
-    """Tells the run's events of every tool call, for the live view and for whoever reads the run later."""
+    """Emits events for every tool call, for the live view and for later readers."""
 
     def __init__(self, emit: Emit, visit: int) -> None:
         """One instance a visit."""
@@ -27,11 +33,11 @@ class ToolActivity(AgentMiddleware[Any, Any, Any]):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """Two events around the call."""
+        """Emit an event before and after the call."""
         call = request.tool_call
-        shown = _shown(call["name"], call["args"])
+        name, shown = plain(call["name"], MAX_NAME), _shown(call["name"], call["args"])
         await next_step()
-        self.emit("tool_started", visit=self.visit, tool=call["name"], arguments=shown[:300])
+        self.emit("tool_started", visit=self.visit, tool=name, arguments=shown[:300])
         started = time.monotonic()
         result = await handler(request)
         failed = isinstance(result, ToolMessage) and (
@@ -41,7 +47,7 @@ class ToolActivity(AgentMiddleware[Any, Any, Any]):
         self.emit(
             "tool_finished",
             visit=self.visit,
-            tool=call["name"],
+            tool=name,
             arguments=shown[:300],
             ok=not failed,
             note="".join(note)[:200],
@@ -52,7 +58,7 @@ class ToolActivity(AgentMiddleware[Any, Any, Any]):
 
 
 def _category(result: ToolMessage | Command[Any]) -> str:
-    """What kind of failure it is, in the words of `failures.tool_calls`."""
+    """The category of the failure, from `failures.tool_calls`."""
     marks = result.additional_kwargs if isinstance(result, ToolMessage) else {}
     return str(marks.get(FAILED) or "tool_error")
 
@@ -63,7 +69,7 @@ TELLING: Final = ("path", "command", "pattern", "glob", "names", "handle", "name
 
 def _shown(tool: str, arguments: dict[str, Any]) -> str:
     row = BY_NAME.get(tool)
-    if row is not None and row.kind == "editor":
+    if row is not None and row.kind == "editor" and not REFUSED & arguments.keys():
         return ", ".join(row.targets(arguments))
     told = next((arguments[name] for name in TELLING if arguments.get(name)), "")
-    return told if isinstance(told, str) else ", ".join(map(str, told))
+    return argument_text(told)

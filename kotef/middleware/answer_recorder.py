@@ -9,11 +9,11 @@ from langgraph.types import Command
 
 Answer = ToolMessage | Command[Any]
 Hear = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Awaitable[Answer]]], Awaitable[Answer]]
-"""Makes the call by its second argument, or knows the answer."""
+"""Makes the call with its second argument, or replays the answer."""
 
 
 class Heard(AgentMiddleware[Any, Any, Any]):
-    """Hands every tool call to whoever keeps the run's record."""
+    """Passes every tool call to the recorder or player."""
 
     def __init__(self, hear: Hear) -> None:
         """One instance a visit."""
@@ -23,5 +23,5 @@ class Heard(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
-        """The answer, heard now or then."""
+        """The answer, made now or replayed."""
         return await self._hear(request, handler)

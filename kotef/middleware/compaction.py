@@ -25,33 +25,34 @@ from kotef.context.compaction import (
 )
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.failures.plural import counted
-from kotef.middleware.ephemeral_notes import told
+from kotef.middleware.ephemeral_notes import with_note
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.files import ledger_of
 from kotef.middleware.limits import NO_TOOLS, VisitBudget
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import LEAST, ContextWindow
+from kotef.models.message_fields import THOUGHTS, characters
 from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
 from kotef.state import Spent
 from kotef.tools.text import clip_middle
 from kotef.tools.truncated_output import note
 
 ASKED_FROM: Final = 4 * LEAST
-"""Tokens of a conversation from which on it matters how many fit; below, no one is asked."""
+"""Tokens of a conversation from which on the context window is looked up."""
 MAX_SUMMARY: Final = 8_000
-"""Characters of a summary, where the window has room for so many."""
+"""Most characters of a summary, if the window has room."""
 MAX_THOUGHTS: Final = 10
-"""Pieces of the model's reasoning that a summary is helped by, the newest."""
+"""Newest pieces of the model's reasoning that a summary gets."""
 
 Ask = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
 class CompactionStep(NamedTuple):
-    """What is cut in one request."""
+    """The cut of one request."""
 
     cut: Cut
     spent: Spent = Spent()
-    """What a summary cost."""
+    """The cost of a summary."""
     new: bool = False
 
 
@@ -60,9 +61,9 @@ class Measure(NamedTuple):
 
     pieces: list[Piece]
     tokens: int
-    """Of the request as it would be sent."""
+    """Tokens of the request as it would be sent."""
     before: int
-    """Characters of what is before the conversation, and is never cut."""
+    """Characters before the conversation, which are never cut."""
     per_token: float
     """Characters."""
     window: int
@@ -83,7 +84,7 @@ class Measure(NamedTuple):
         return int(min(MAX_SUMMARY, max(400.0, self.goal / 4)))
 
     def tokens_of(self, cut: Cut) -> int:
-        """About how many a request has that is cut like this."""
+        """Estimated tokens of a request with this cut."""
         return round((size_of(self.pieces, cut) + self.before) / self.per_token)
 
     @property
@@ -109,7 +110,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         self._before: int | None = None
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
-        """Ask with what fits; an endpoint that says it does not is asked again with less."""
+        """Send what fits; if the endpoint reports an overflow, send less."""
         cut = cut_of(request.state["messages"])
         step = await self._fitting(request, handler, cut)
         try:
@@ -153,7 +154,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         return [self._pieces[id(message)][1] for message in messages]
 
     async def _compacted(self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut) -> CompactionStep:
-        """The lightest cut that leaves room for some time; a summary where truncating does not."""
+        """The lightest cut that leaves enough room; a summary if truncating does not."""
         spent = Spent()
         pieces = measure.pieces
         made = cheaper(pieces, cut, goal=measure.goal, room=measure.room)
@@ -188,15 +189,17 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         prompts = self.visit.context.prompts
         room = measure.summary
         thoughts = [
-            str(message.additional_kwargs["reasoning_content"])
+            str(message.additional_kwargs[THOUGHTS])
             for message in request.messages[cut.covered : covered]
-            if isinstance(message, AIMessage) and message.additional_kwargs.get("reasoning_content")
+            if isinstance(message, AIMessage) and message.additional_kwargs.get(THOUGHTS)
         ]
         asked = prompts.render(
             "compaction", words=room // 8, again=bool(cut.summary), thoughts=thoughts[-MAX_THOUGHTS:]
         )
         whole = self._shown(request.messages[:covered], cut)
-        said, spent = await self._answer(request.override(messages=told(whole, asked), tool_choice=NO_TOOLS), handler)
+        said, spent = await self._answer(
+            request.override(messages=with_note(whole, asked), tool_choice=NO_TOOLS), handler
+        )
         files = ledger_of(request.state["messages"])
         names = {"read": files.read, "modified": tuple(one.path for one in files.modified)}
         return prompts.render("compacted", said=said, before=cut.summary, files=names, room=room), spent
@@ -220,7 +223,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         """The request as it is cut, and the answer with a note of that."""
         messages = self._shown(request.messages, step.cut)
         if step.new and not self.recent.note(request):
-            messages = told(messages, self.recent.text(request.state["messages"]))
+            messages = with_note(messages, self.recent.text(request.state["messages"]))
         try:
             response = await handler(request.override(messages=messages) if step.cut != Cut() else request)
         except ModelError as error:
@@ -260,7 +263,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
 
 
 def cut_of(messages: Sequence[AnyMessage]) -> Cut:
-    """What was cut last in this conversation."""
+    """The last cut of this conversation."""
     for message in reversed(messages):
         if isinstance(message, AIMessage) and COMPACTED in message.additional_kwargs:
             return Cut.model_validate(message.additional_kwargs[COMPACTED])
@@ -271,5 +274,5 @@ def _piece(message: AnyMessage) -> Piece:
     size = len(message.text)
     if isinstance(message, AIMessage):
         called = sum(len(call["name"]) + len(str(call["args"])) for call in message.tool_calls)
-        return Piece("said", size + called)
+        return Piece("said", size + called + characters(message))
     return Piece("result" if isinstance(message, ToolMessage) else "asked", size)

@@ -11,7 +11,7 @@ from kotef.tools.catalog.claims import REPORT
 
 
 class ReportedContradiction(AgentMiddleware[Any, Any, Any]):
-    """Asks the model no more once a report was accepted; it is taken from the messages, so a resume knows it too."""
+    """Ends the visit once a report was accepted; read from the messages, so that a resume knows it too."""
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]

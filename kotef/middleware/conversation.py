@@ -12,6 +12,11 @@ MISTAKE: Final = "kotef_mistake"
 FAILED: Final = "kotef_failed"
 """The same, of an answer that reports a failure, whether or not it was a mistake: the category of the failure."""
 
+CHANGED: Final = "kotef_changed"
+"""The same, of every answer after which files are different: the hash of each before and after."""
+CHECKS: Final = "kotef_checks"
+"""The same, of an answer that says something of the checks: what failed of each."""
+
 
 class AnsweredCalls:
     """The answered calls of one visit; it keeps what it has read, because a visit's messages are only ever added to."""
@@ -46,5 +51,7 @@ class AnsweredCalls:
                     mistake=marks.get(MISTAKE),
                     failure=marks.get(FAILED) or ("tool_error" if MISTAKE in marks else None),
                     words=said,
+                    changed={path: (old, new) for path, (old, new) in marks.get(CHANGED, {}).items()},
+                    checks={check: tuple(failed) for check, failed in marks.get(CHECKS, {}).items()},
                 )
             )

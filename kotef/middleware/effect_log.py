@@ -16,16 +16,16 @@ Standing = Literal["new", "done", "doubt"]
 
 
 class RecordedEffect(NamedTuple):
-    """What the ledger knows of one call."""
+    """The recorded state of one call."""
 
     standing: Standing
     """`done`: replay the result; `doubt`: it was started, but its end was not recorded."""
     result: str = ""
     failed: bool = False
     mark: str = ""
-    """With `done`: what else its writer noted of the result."""
+    """With `done`: further data about the result."""
     before: str = ""
-    """With `doubt`: what `start` learnt about the target before the effect."""
+    """With `doubt`: the state of the target that `start` recorded."""
 
 
 class Effects:
@@ -47,15 +47,15 @@ class Effects:
             )
 
     def look(self, key: str) -> RecordedEffect:
-        """Where the call stands."""
+        """The state of the call."""
         return self._known.get(key, RecordedEffect("new"))
 
     def start(self, key: str, *, before: str = "") -> None:
-        """Note that the effect is about to happen; `before` says how its target looks now."""
+        """Record that the effect is about to happen; `before` is the current state of its target."""
         self._append({"key": key, "done": False, "before": before})
 
     def finish(self, key: str, result: str, *, failed: bool, mark: str = "") -> None:
-        """Note that it has happened, with the answer the model got."""
+        """Record that it happened, with the answer to the model."""
         self._append({"key": key, "done": True, "result": result, "failed": failed, "mark": mark})
         self._known[key] = RecordedEffect("done", result, failed, mark)
 

@@ -10,11 +10,11 @@ from kotef.middleware.visit_context import VisitContext
 
 EMPTY: Final = "kotef_empty"
 """Key in `additional_kwargs` of an answer without words or calls; it is paid for and counted, and never sent."""
-TWICE: Final = "The model answered twice with nothing."
+TWICE: Final = "The model returned two empty answers in a row."
 
 
 class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
-    """Asks again, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
+    """Asks again after an empty answer, with a note, and ends the visit if that fails; a note of `Tail`.
 
     Without it a turn with only thoughts would end the visit as if the work were done.
     """
@@ -32,7 +32,7 @@ class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        """An answer that says something, or the last word of the visit."""
+        """A non-empty answer, or the message that ends the visit."""
         request = request.override(messages=_without_empty(request.messages))
         response = await handler(request)
         *before, said = response.result

@@ -11,7 +11,7 @@ Note = Callable[[ModelRequest[Any]], str]
 
 
 class Tail(AgentMiddleware[Any, Any, Any]):
-    """Ends a request with what holds for it alone; nothing of it is stored, so that the next prefix is the same.
+    """Appends notes to a single request; they are not stored, so that the next prefix is the same.
 
     After the user's own message it becomes a part of it: templates of some models refuse two in a row.
     """
@@ -28,11 +28,11 @@ class Tail(AgentMiddleware[Any, Any, Any]):
         text = "\n\n".join(said for note in self.notes if (said := note(request).strip()))
         if not text:
             return await handler(request)
-        return await handler(request.override(messages=told(request.messages, text)))
+        return await handler(request.override(messages=with_note(request.messages, text)))
 
 
-def told(messages: Sequence[AnyMessage], text: str) -> list[AnyMessage]:
-    """The messages with one thing more said at their end; nothing said, nothing added."""
+def with_note(messages: Sequence[AnyMessage], text: str) -> list[AnyMessage]:
+    """The messages with a text appended; unchanged if the text is empty."""
     if not text:
         return list(messages)
     *before, last = messages

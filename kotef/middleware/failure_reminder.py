@@ -15,13 +15,13 @@ from kotef.middleware.loop_guard import warnings
 from kotef.redaction import encodable
 
 FILE: Final = "recent.json"
-"""In the run directory; a visit that is recorded twice counts once."""
+"""File in the run's directory; a visit recorded twice counts once."""
 COMPACTED: Final = "kotef_compacted"
 """Key in `additional_kwargs` of the answer to the first request that no longer held the whole conversation."""
 
 
 class EndedVisit(BaseModel):
-    """What a run remembered when one of its visits ended."""
+    """The memory of a run at the end of a visit."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +42,7 @@ class RecentFailures:
     """The memory of one run, as one visit reads and adds to it; a note of `Tail`, no guard."""
 
     def __init__(self, run_dir: Path, visit: int) -> None:
-        """Reads what the visits before this one left."""
+        """Reads the records of earlier visits."""
         self.path, self.visit = run_dir / FILE, visit
         self.calls = AnsweredCalls()
         self.ended = {number: end for number, end in self._read().visits.items() if number < visit}
@@ -50,7 +50,7 @@ class RecentFailures:
         self.earlier = self.ended[max(self.ended)].records if self.ended else ()
 
     def note(self, request: ModelRequest[Any]) -> str:
-        """The memory, where the model no longer sees what happened; a new visit has forgotten the one before."""
+        """The memory, if the model no longer sees the failures; a new visit does not know the earlier one."""
         messages = request.state["messages"]
         return self.text(messages) if self.earlier or compacted(messages) else ""
 
@@ -59,7 +59,7 @@ class RecentFailures:
         return render(self._records(messages))
 
     def keep(self, messages: Sequence[AnyMessage]) -> None:
-        """Note how the visit ended. Raises `NoSpaceError` or `WorkspaceError` when that cannot be written."""
+        """Record the end of the visit. Raises `NoSpaceError` or `WorkspaceError`."""
         calls = self.calls(messages)
         turns = calls[-1].turn if calls else 0
         end = EndedVisit(turns=turns, records=self._records(messages))
@@ -67,7 +67,7 @@ class RecentFailures:
         write_atomic(self.path, encodable(kept).model_dump_json().encode())
 
     def _read(self) -> FailureMemoryFile:
-        """A file that is no longer what was written costs the memory, never the run."""
+        """Read the file; a damaged one only loses the memory."""
         try:
             return FailureMemoryFile.model_validate_json(self.path.read_bytes())
         except (FileNotFoundError, ValidationError):

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.types import Command
 
 from kotef.context.seen_files import Files, Touched, files_of
+from kotef.middleware.conversation import CHANGED
 from kotef.middleware.effect_log import digest
 from kotef.middleware.tool_errors import mistaken
 from kotef.middleware.visit_context import VisitContext
@@ -23,7 +24,7 @@ WROTE: Final = "kotef_wrote"
 
 
 class FileLedger(AgentMiddleware[Any, Any, Any]):
-    """Notes beside each result which files it showed or changed, and refuses to edit one the model has not seen.
+    """Records beside each result which files it showed or changed, and refuses to edit one the model has not seen.
 
     What has changed since is not seen either. A file that is viewed by an earlier call of the same answer counts.
     """
@@ -32,13 +33,24 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         """One instance a visit."""
         super().__init__()
         self.root, self.known, self.guard = visit.context.root, visit.known, guard
+        self.changes = visit.changes
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """Look before an edit, note after whatever touched files."""
+        """Check before an edit, and record the touched files after each call."""
+        answer = await self._noted(request, handler)
+        if (changed := self.changes()) and isinstance(answer, ToolMessage):
+            answer.additional_kwargs[CHANGED] = {path: list(hashes) for path, hashes in changed.items()}
+        return answer
+
+    async def _noted(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
         call = request.tool_call
         row = BY_NAME.get(call["name"])
         if call["name"] == "view_file":
@@ -55,7 +67,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         return _marked(answer, WROTE, self._states(paths))
 
     def _objection(self, request: ToolCallRequest, paths: Sequence[str]) -> str:
-        """Why not; a path that may not be written at all is for the tool to answer."""
+        """Why the edit is refused; the tool itself answers for paths that must not be written."""
         messages: list[AnyMessage] = request.state["messages"]
         for states in _noted(messages):
             self.known.learn(states)
@@ -68,7 +80,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         return next((why for why in whys if why), "")
 
     def _viewed_at_once(self, messages: Sequence[AnyMessage], call_id: str | None) -> set[str]:
-        """What the same answer looks at before this call."""
+        """The files that the same answer views before this call."""
         answer = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
         seen = list[str]()
         for call in answer.tool_calls if answer else ():
@@ -79,7 +91,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         return set(self._states(seen))
 
     def _states(self, paths: Sequence[str]) -> dict[str, str]:
-        """The hashes of these files by their names in the workspace; what is outside has none."""
+        """Hashes of these files by name in the workspace; files outside have none."""
         states: dict[str, str] = {}
         for path in paths:
             try:

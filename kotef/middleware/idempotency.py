@@ -11,15 +11,15 @@ from langgraph.types import Command
 
 from kotef.errors import WorkspaceError
 from kotef.files import resolve_inside
-from kotef.middleware.conversation import FAILED, MISTAKE
+from kotef.middleware.conversation import CHANGED, CHECKS, FAILED, MISTAKE
 from kotef.middleware.effect_log import RecordedEffect, digest, key_of
 from kotef.middleware.files import WROTE
 from kotef.middleware.visit_context import VisitContext
 from kotef.tools.registry import BY_NAME
 from kotef.tools.tool import ToolSpec
 
-MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
-"""What is noted beside a result and is replayed with it."""
+MARKS: Final = frozenset({MISTAKE, FAILED, WROTE, CHANGED, CHECKS})
+"""Keys recorded with a result and replayed with it."""
 IN_DOUBT: Final = (
     "This call was started before kotef was interrupted, and its end was not recorded: it may have happened, fully or "
     "in part. It was not repeated. Look at the files before you decide whether to run it again."
@@ -88,7 +88,7 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
         return [path for path, was in noted.items() if self._digest(path) != was]
 
     def _digest(self, path: str) -> str:
-        """What a file holds; the same words always for one that no tool may touch: a device may never end."""
+        """The digest of a file; a constant for files that tools may not touch, because a device may never end."""
         try:
             return digest(resolve_inside(self.root, path, write=False))
         except WorkspaceError:
@@ -96,7 +96,7 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
 
 
 def _completed(result: ToolMessage | Command[Any], before: dict[str, str]) -> ToolMessage | Command[Any]:
-    """The answer to what was left of an edit; `before` are the files it had changed before the kill."""
+    """The answer for the rest of an edit; `before` are the files changed before the kill."""
     if isinstance(result, ToolMessage):
         result.content = f"{IN_PART.format(files=', '.join(before))}\n{result.text}"
         result.additional_kwargs[WROTE] = before | result.additional_kwargs.get(WROTE, {})

@@ -31,7 +31,7 @@ Ask = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
 class Cap(NamedTuple):
-    """A cap of one visit that is reached."""
+    """A reached limit of one visit."""
 
     by: StoppedBy
     detail: str
@@ -41,19 +41,19 @@ class Cap(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a visit has used; it keeps what it has counted, because a visit's messages are only ever added to."""
+    """Usage of a visit; counts are kept, because a visit's messages are only added to."""
 
     price: Price | None = None
     read: int = 0
     answers: int = 0
     results: int = 0
-    """Answered tool calls, those that failed or were malformed among them."""
+    """Answered tool calls, including failed and malformed ones."""
     went_on: int = 0
     """Closing summaries after which the visit went on."""
     spent: Spent = field(default_factory=Spent)
 
     def take(self, messages: Sequence[AnyMessage]) -> "Tally":
-        """Count what is new."""
+        """Count the new messages."""
         for message in messages[self.read :]:
             self.results += isinstance(message, ToolMessage)
             if isinstance(message, ToolMessage) and message.name == COMMAND:
@@ -67,7 +67,7 @@ class Tally:
 
 
 class VisitBudget:
-    """What a visit may still use; everything is counted from the messages, so a resume counts on."""
+    """The remaining budget of a visit; counted from the messages, so that a resume continues the count."""
 
     def __init__(
         self,
@@ -112,13 +112,13 @@ class VisitBudget:
         """The budget of the run that forbids a call of `coming` input tokens, and a line that says so."""
         if self.clock.left() <= self.reserve:
             used, limit = self.clock.elapsed(), self.clock.limit
-            return "time", f"{used:.0f} of {limit:g} seconds used, the rest is kept for the checks (--max-time)"
+            return "time", f"{used:.0f} of {limit:g} seconds used, the rest is reserved for the checks (--max-time)"
         total = self.before.plus(self.tally.take(messages).spent)
         total = total.model_copy(update={"seconds": 0.0, "written": self.before.written + self._written()})
         return over_budget(total, self.limits) or self._short_of(total, coming)
 
     def _short_of(self, total: Spent, coming: int) -> tuple[StoppedBy, str] | None:
-        """What is left, but not enough for the next request alone."""
+        """The budget that is not enough for the next request."""
         limits = self.limits
         if total.tokens + coming > limits.max_tokens:
             used = f"{total.tokens:,} of {limits.max_tokens:,} tokens used"
@@ -151,7 +151,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         return self.visit.context.prompts.render("wrap_up", detail=cap.detail, goes_on=cap.goes_on) if cap else ""
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
-        """Ask the model, or say why not."""
+        """Ask the model, or return the message that ends the visit."""
         if not self.budget.limits.max_steps:
             return ModelResponse(result=[await self._in_words(request, handler)])
         cap = self.budget.cap(request.state["messages"])
@@ -160,7 +160,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         return ModelResponse(result=await self._close(cap, request, handler))
 
     async def _close(self, cap: Cap, request: ModelRequest[Any], handler: Ask) -> list[BaseMessage]:
-        """One closing summary, and what follows from it; a call that the summary makes all the same is dropped."""
+        """The closing summary and what follows from it; calls in it are dropped."""
         self.emit("cap_reached", visit=self.visit.number, cap=cap.by, detail=cap.detail, can_continue=cap.goes_on)
         said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
         if STOP in said.additional_kwargs:
@@ -177,14 +177,14 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         return [*after, await self._act(goes_on, handler)]
 
     async def _in_words(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
-        """The one answer of an agent without steps; tool calls are ignored."""
+        """The only answer of an agent without steps; tool calls are ignored."""
         said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
         return said if STOP in said.additional_kwargs else self._without_calls(said, "")
 
     def _without_calls(self, said: AIMessage, instead: str) -> AIMessage:
         ignored = len(said.tool_calls) + len(said.invalid_tool_calls)
         if ignored:
-            text = f"the model was to answer in words; {counted(ignored, 'tool call')} in its answer ignored"
+            text = f"the model had to answer without tool calls; ignored {counted(ignored, 'tool call')}"
             self.emit("notice", text=text)
         return said.model_copy(
             update={"content": said.text.strip() or instead, "tool_calls": [], "invalid_tool_calls": []}
@@ -196,7 +196,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         left = self.budget.calls_left(request.state["messages"])
         if (beyond := len(said.tool_calls) - left) <= 0:
             return said
-        self.emit("notice", text=f"{counted(beyond, 'tool call')} beyond the tool budget not made")
+        self.emit("notice", text=f"{counted(beyond, 'tool call')} beyond the tool budget were not made")
         return said.model_copy(update={"tool_calls": said.tool_calls[:left]})
 
     async def _ask(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:

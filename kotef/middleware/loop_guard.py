@@ -38,7 +38,7 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
-        """Go on, warn and remember it, or end the visit."""
+        """Continue, warn and record the warning, or end the visit."""
         loop = self._loop(request)
         if loop is None:
             return await handler(request)
@@ -63,7 +63,7 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
 
 
 def warnings(messages: Sequence[AnyMessage]) -> Iterator[WrongApproach]:
-    """What the model was warned of, or stopped for, in this conversation."""
+    """The warnings and stops of this conversation."""
     for message in messages:
         if mark := message.additional_kwargs.get(WARNED):
             yield WrongApproach(*mark)

@@ -1,7 +1,10 @@
 """Guard that repairs tool calls that arrive malformed, or as text."""
 
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any
+import math
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from typing import Any, Final
+from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
@@ -12,14 +15,23 @@ from kotef.deps import Emit
 from kotef.middleware.tool_errors import mistaken
 from kotef.models.coercion import coerced
 from kotef.models.response_parser import MENDED, ORDER
-from kotef.models.text_tool_calls import rescue_tool_calls
+from kotef.models.text_tool_calls import text_calls
 
-BROKEN = "malformed_arguments"
-"""The one argument of a call that stands for a broken one; no tool has a parameter of that name."""
+BROKEN: Final = "malformed_arguments"
+"""The only argument of a call that replaces a malformed one; no tool has a parameter of that name."""
+REJECTED: Final = "rejected_arguments"
+"""The same, of a call whose arguments do not fit the schema of its tool: the answer to it."""
+REFUSED: Final = frozenset({BROKEN, REJECTED})
+UNREAD: Final = "the answer ends in a call that is written as text and cannot be read"
+LOST: Final = "kotef_lost_calls"
+"""Key in `additional_kwargs` of an answer with calls as text that name no tool: the names; empty: unreadable."""
+MAX_DEPTH: Final = 50
+"""Lists and objects inside each other in the arguments of a call: programs that read them count on a stack."""
+_LONE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 class Malformed(AgentMiddleware[Any, Any, Any]):
-    """Answers a broken call with its error, and reads a call that came as text where it names a known tool.
+    """Answers a broken call with its error, and reads calls that came as text.
 
     Without it a turn whose calls are all malformed would end the loop as if the work were done.
     """
@@ -32,13 +44,24 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        """Every call of the answer is either a good one or stands for a broken one; none is lost."""
+        """The answer in which every malformed call is repaired or replaced; none is lost."""
         response = await handler(request)
         response.result[:] = [
-            self._readable(message, request) if isinstance(message, AIMessage) else message
+            self._storable(self._readable(message, request)) if isinstance(message, AIMessage) else message
             for message in response.result
         ]
         return response
+
+    def _storable(self, message: AIMessage) -> AIMessage:
+        """The answer with calls that can be kept and sent back: one that cannot stands for a broken one."""
+        faults = [_fault(call["args"]) for call in message.tool_calls]
+        if not any(faults):
+            return message
+        made = [
+            ToolCall({**call, "args": {BROKEN: fault}}) if fault else call
+            for call, fault in zip(message.tool_calls, faults, strict=True)
+        ]
+        return message.model_copy(update={"tool_calls": made})
 
     def _readable(self, message: AIMessage, request: ModelRequest[Any]) -> AIMessage:
         for tool, what in message.response_metadata.get(MENDED, ()):
@@ -59,21 +82,29 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
             return message.model_copy(update={"tool_calls": made, "invalid_tool_calls": []})
         if message.tool_calls or not isinstance(message.content, str):
             return message
-        rescued = rescue_tool_calls(message.content, self.known)
-        if not rescued:
+        found = text_calls(message.content)
+        if found.broken:
+            call = ToolCall(name="unknown", args={BROKEN: UNREAD}, id=f"call_{uuid4().hex[:24]}", type="tool_call")
+            return _noted(message, [call], "")
+        if not found.calls:
             return message
-        self.emit("rescued", calls=[call["name"] for call in rescued])
+        if known := [call["name"] for call in found.calls if call["name"] in self.known]:
+            self.emit("rescued", calls=known)
         schemas = _schemas(request)
-        calls = [call | {"args": coerced(call["args"], schemas.get(call["name"], {}))} for call in rescued]
-        return message.model_copy(update={"tool_calls": calls})
+        calls = [
+            ToolCall({**call, "args": coerced(call["args"], schemas.get(call["name"], {}))}) for call in found.calls
+        ]
+        return _noted(message, calls, *(call["name"] for call in found.calls if call["name"] not in self.known))
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """A call that stands for a broken one is answered, never executed."""
+        """Answer a call that replaces a malformed one, without executing it."""
         call = request.tool_call
+        if REJECTED in call["args"]:
+            return mistaken(request, "schema_reject", str(call["args"][REJECTED]))
         if BROKEN not in call["args"]:
             return await handler(request)
         text = (
@@ -81,6 +112,40 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
             f"Nothing was executed. Send the call again with complete, valid JSON for {call['name']}."
         )
         return mistaken(request, "schema_reject", text)
+
+
+def _noted(message: AIMessage, calls: list[ToolCall], *unknown: str) -> AIMessage:
+    """The answer with its calls, and with the names among them that no tool has; empty: one cannot be read."""
+    marks = {LOST: list(unknown)} if unknown else {}
+    update = {"tool_calls": calls, "additional_kwargs": message.additional_kwargs | marks}
+    return message.model_copy(update=update)
+
+
+def _fault(arguments: dict[str, Any]) -> str:
+    """Why these arguments can neither be kept nor sent back; empty if they can."""
+    level: list[Any] = [arguments]
+    for _ in range(MAX_DEPTH):
+        if said := next((said for value in level if (said := _value_fault(value))), ""):
+            return said
+        level = [inner for value in level if isinstance(value, dict | list) for inner in _inside(value)]
+        if not level:
+            return ""
+    return f"they are nested more than {MAX_DEPTH} levels deep"
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return [*value, *value.values()] if isinstance(value, dict) else value
+
+
+def _value_fault(value: object) -> str:
+    """What is wrong with one value; JSON bounds neither its numbers nor its texts."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return "they hold a number of more than 64 bits"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "they hold a number that is too large"
+    if isinstance(value, str) and _LONE.search(value):
+        return "they hold half of a character (a lone surrogate)"
+    return ""
 
 
 def _schemas(request: ModelRequest[Any]) -> dict[str, dict[str, Any]]:

@@ -27,7 +27,7 @@ class MistakeGuard(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
-        """Go on, or end the visit."""
+        """Continue, or end the visit."""
         made = self._made(request)
         if made.verdict:
             self.visit.context.emit("mistake_recovery", visit=self.visit.number, **made.event.model_dump())

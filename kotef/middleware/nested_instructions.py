@@ -14,13 +14,13 @@ from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate, read_text
 
 NAME: Final = "AGENTS.md"
-"""That of the workspace itself is in the first message."""
+"""File name; the workspace's own is in the first message."""
 TOLD: Final = "kotef_nested"
 """Key in `additional_kwargs` of a tool's answer: the files of instructions it ends with."""
 
 
 class NestedInstructions(AgentMiddleware[Any, Any, Any]):
-    """Ends the first result about a file below a folder with an AGENTS.md of its own with what that says.
+    """Appends the AGENTS.md of a folder to the first result about a file below it.
 
     The nearest one counts, and each is shown once per visit: what was sent stays as it was.
     """
@@ -29,22 +29,22 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
         """One instance a visit; the calls of one turn run at once, so what they tell is noted here, too."""
         super().__init__()
         self.root, self.prompts = visit.context.root, visit.context.prompts
-        self._told: set[str] = set()
+        self._shown_files: set[str] = set()
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """The answer, and the instructions that are new."""
+        """The answer with new instructions."""
         answer = await handler(request)
         if not isinstance(answer, ToolMessage) or answer.status == "error":
             return answer
-        self._told.update(_told(request.state["messages"]))
-        new = [path for path in dict.fromkeys(self._nearest(request)) if path not in self._told]
+        self._shown_files.update(_shown_files(request.state["messages"]))
+        new = [path for path in dict.fromkeys(self._nearest(request)) if path not in self._shown_files]
         texts = {path: text for path in new if (text := self._text(path))}
         if texts:
-            self._told.update(texts)
+            self._shown_files.update(texts)
             said = [self.prompts.render("nested", path=path, text=text) for path, text in texts.items()]
             answer.content = "\n\n".join([answer.text, *said])
             answer.additional_kwargs[TOLD] = list(texts)
@@ -64,7 +64,7 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
             found = (str(folder / NAME) for folder in file.parents if folder.parts and self._is_there(folder))
             nearest = next(found, None)
             if nearest is not None and nearest == str(file):
-                self._told.add(nearest)  # it is what the call is about
+                self._shown_files.add(nearest)  # it is what the call is about
             elif nearest is not None:
                 yield nearest
 
@@ -79,7 +79,7 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
             return ""
 
 
-def _told(messages: Sequence[AnyMessage]) -> Iterator[str]:
+def _shown_files(messages: Sequence[AnyMessage]) -> Iterator[str]:
     for message in messages:
         if isinstance(message, ToolMessage):
             yield from message.additional_kwargs.get(TOLD, ())

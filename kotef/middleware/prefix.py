@@ -28,7 +28,7 @@ class PrefixWatch(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        """Say so where it drifts; the request goes out as it is."""
+        """Report a changed prefix; the request is sent unchanged."""
         model = str(getattr(request.model, "model_name", "") or type(request.model).__name__)
         now = self._prefix(request.system_message.text if request.system_message else "", request.tools)
         if changed := self.sent.note(self.role, model, now):
@@ -36,7 +36,7 @@ class PrefixWatch(AgentMiddleware[Any, Any, Any]):
         return await handler(request)
 
     def _prefix(self, system: str, tools: Sequence[BaseTool | dict[str, Any]]) -> Prefix:
-        """Made once for as long as the tools are the same objects."""
+        """The prefix, recomputed only if the tools are other objects."""
         if self._last and self._last[0] == system and [*map(id, self._last[1])] == [*map(id, tools)]:
             return self._last[2]
         made = Prefix.of(system, [convert_to_openai_tool(tool) for tool in tools])

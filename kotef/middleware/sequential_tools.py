@@ -13,7 +13,7 @@ from kotef.tools.registry import BY_NAME
 
 
 class InTurn(AgentMiddleware[Any, Any, Any]):
-    """As written: what only looks runs side by side, what has an effect waits for all before it, and is waited for.
+    """Runs calls in order: reads run in parallel; a call with an effect waits for earlier ones, and later ones wait.
 
     The framework starts the calls of an answer in their order, all at once. What a look would see, and what a command
     would find, hung on which was quicker; a run that is played again would see something else.
@@ -33,7 +33,7 @@ class InTurn(AgentMiddleware[Any, Any, Any]):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """Wait for those before it that matter to it; nothing waits for one that comes later."""
+        """Wait for the earlier calls that matter to this one."""
         over = asyncio.get_running_loop().create_future()
         before = [self._effect] if self._effect else []
         if self._only_looks(request.tool_call["name"]):

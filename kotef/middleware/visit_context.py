@@ -1,6 +1,6 @@
 """Context of one visit of the model coder: what the guards of the inner loop share."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from kotef.context.seen_files import Known
@@ -20,20 +20,25 @@ class VisitContext:
     number: int
     """The number of the visit."""
     limits: Limits
-    """Those of the run, as far as the role of the coder does not narrow them."""
+    """Limits of the run, narrowed by the coder's role."""
     effects: Effects
-    """Which effects of tools have happened already."""
+    """The log of tool effects."""
     tools: tuple[str, ...]
     """Names of the tools offered."""
     effectful: frozenset[str] = frozenset()
-    """Those among them that are not in the registry and may change anything: the tools of MCP servers."""
+    """Those among them that are not in the registry and may change anything: tools of MCP servers and extensions."""
     stash: Stash | None = None
-    """Where texts are kept that are cut; None if the model is offered no tool to read them."""
+    """Storage of cut texts; None if the model has no tool to read them."""
     known: Known = field(default_factory=Known)
-    """In which states the model has seen the files."""
+    """The states in which the model has seen files."""
     permit: Callable[[str], Awaitable[None]] | None = None
-    """Asks a person about a command line, where one has to be; None: no one is."""
+    """Asks a person about a command line; None: no one is asked."""
     calls: AnsweredCalls = field(default_factory=AnsweredCalls)
-    """Of the conversation so far."""
+    """The tool calls of the conversation so far."""
+    changes: Callable[[], Mapping[str, tuple[str, str]]] = dict
+    """Files that the coder's tools and commands have changed since it was asked last, with the hashes of before and
+    after."""
+    planned: tuple[str, ...] = ()
+    """Files that the plan names."""
     hear: Hear | None = None
-    """Who keeps the run's record, or plays it; None: no one does."""
+    """The recorder or player of tool answers; None: neither."""

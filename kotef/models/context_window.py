@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from urllib.parse import urljoin
 
 from langchain_core.language_models import BaseChatModel
 
+from kotef.models.dialects import windows_in
 from kotef.models.errors import failures
 
 UNKNOWN: Final = 32_768
@@ -22,13 +22,6 @@ LEAST: Final = 512
 
 _LISTED: Final = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """Fields of a model in `/v1/models`: vLLM and SGLang; OpenRouter and others; Groq; LM Studio and Mistral; llama.cpp."""
-
-_NAMED: Final = re.compile(
-    r"""(?:n_ctx\W{0,5}|context\ (?:length|size|window)\ (?:is|of)\ (?:only\ )?|available\ context\ size\ \(|
-    input\ length\ limit\ is\ )(\d{3,8})\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""The window in an error's words: llama.cpp's field and sentence, OpenAI's and vLLM's sentence."""
 
 
 class Window(NamedTuple):
@@ -61,7 +54,7 @@ class ContextWindow:
     async def lower(self, tokens: int, said: str = "") -> None:
         """The model had no room for about so many, whoever said that it has; `said` is the error, which may name it."""
         known = await self.find()
-        tokens = min([tokens, *(int(figure) for figure in _NAMED.findall(said) if int(figure) >= LEAST)])
+        tokens = min([tokens, *(figure for figure in windows_in(said) if figure >= LEAST)])
         if tokens < known.tokens:
             self._known = Window(tokens, "overflow")
 
@@ -78,7 +71,8 @@ class ContextWindow:
     async def _served(self) -> int | None:
         """What the server says of itself; llama.cpp tells what one slot has in `/props`, beside `/v1`."""
         from kotef.models.factory import NO_KEY
-        from kotef.models.openai import StrictChatOpenAI, open_client
+        from kotef.models.http_client import open_client
+        from kotef.models.openai import StrictChatOpenAI, plain_values
 
         model = self.model
         if not isinstance(model, StrictChatOpenAI) or not model.openai_api_base:
@@ -86,7 +80,10 @@ class ContextWindow:
         key: Any = model.openai_api_key
         secret = key.get_secret_value() if key else NO_KEY
         base = model.openai_api_base
-        async with aclosing(open_client(base, secret, read_timeout=SECONDS)) as lifetime:
+        opened = open_client(
+            base, secret, read_timeout=SECONDS, headers=plain_values(model.headers), query=plain_values(model.query)
+        )
+        async with aclosing(opened) as lifetime:
             client = await anext(lifetime)
             for url, read in ((urljoin(base, "/props"), read_props), (f"{base.rstrip('/')}/models", read_models)):
                 try:

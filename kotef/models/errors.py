@@ -1,5 +1,6 @@
 """Errors of model calls: what went wrong, whether to retry, and when."""
 
+import json
 import random
 import re
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from kotef.errors import ModelFault
+from kotef.models.dialects import OVERFLOW
+from kotef.models.refusals import Refusal
 from kotef.redaction import redactor
 
 MAX_TRIES: Final = 4
@@ -27,15 +30,11 @@ MAX_DETAIL: Final = 300
 SHORTEST_KEY: Final = 8
 """Characters of an API key that is worth hiding."""
 
-_OVERFLOW: Final = re.compile(
-    r"context_length_exceeded|exceed_context_size_error"  # OpenAI, llama.cpp: machine words
-    r"|maximum context length|maximum model length|model's context length"  # OpenAI, vLLM
-    r"|exceeds? the (?:available )?context (?:size|length|window)|input length exceeds"  # llama.cpp, Ollama
-    r"|too long to fit into the model|greater than the context length|prompt is too long"  # vLLM, LM Studio, others
-    r"|exceeds the maximum number of tokens",  # Gemini's compatible endpoint
-    re.IGNORECASE,
-)
 _UNSUPPORTED: Final = re.compile(r"requires --jinja|not supported|does not support|unsupported", re.IGNORECASE)
+
+_ROUTED: Final = re.compile(r"no endpoints? (?:was |were )?(?:found|available)", re.IGNORECASE)
+"""A router that is there, without an endpoint that takes such a request."""
+_RESPONSES_ONLY: Final = re.compile(r"only supported in v1/responses|not a chat model", re.IGNORECASE)
 
 _URL_HINT: Final = "check OPENAI_BASE_URL; it usually ends in /v1"
 
@@ -101,6 +100,8 @@ def diagnose(error: Exception) -> Fault:
             return diagnose_status(error.status_code, error.body, error.response.headers)
         case openai.APIConnectionError() if isinstance(error.__cause__, httpx2.HTTPError | httpx2.InvalidURL):
             return diagnose(error.__cause__)
+        case httpx2.ReadTimeout():
+            return Fault("silent", "no answer in time", again=True)
         case openai.APITimeoutError() | httpx2.TimeoutException():
             what = "no connection in time" if isinstance(error, httpx2.ConnectTimeout) else "no answer in time"
             return Fault("timeout", what, again=True)
@@ -117,6 +118,27 @@ def diagnose(error: Exception) -> Fault:
             return Fault("nonsense", _line(f"{type(error).__name__}: {error}"))
 
 
+def refusal_of(error: Exception) -> Refusal | None:
+    """What an endpoint answered instead of an answer, whole; None where it said nothing."""
+    import openai
+
+    if isinstance(error, ReportedError):
+        return Refusal(_status_in(error.body) or 400, {"error": error.body})
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    text = error.response.text
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = text
+    return Refusal(error.status_code, body[0] if isinstance(body, list) and body else body)
+
+
+def _status_in(body: object) -> int | None:
+    code = body.get("code") if isinstance(body, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else None  # noqa: PLR2004 - HTTP's own classes
+
+
 def diagnose_status(status: int, body: object, headers: Mapping[str, str] | None = None) -> Fault:
     """What an HTTP status other than 2xx means; `body` is JSON or text."""
     detail = _line(f"HTTP {status}: {words_of(body)}")
@@ -127,6 +149,10 @@ def diagnose_status(status: int, body: object, headers: Mapping[str, str] | None
     match status:
         case 401 | 403:
             return Fault("unauthorized", detail, hint="check OPENAI_API_KEY")
+        case 404 if _RESPONSES_ONLY.search(str(body)[:4000]):
+            return Fault("bad_request", detail, hint="kotef does not speak this model's Responses API")
+        case 404 if _ROUTED.search(str(body)[:4000]):
+            return Fault("bad_request", detail)
         case 404 | 405:
             return Fault("unreachable", detail, hint="check the model's name and OPENAI_BASE_URL")
         case 408:
@@ -147,12 +173,12 @@ def diagnose_status(status: int, body: object, headers: Mapping[str, str] | None
 
 
 def is_overflow(status: int, body: object) -> bool:
-    """Whether an error says that the request is longer than the context window (OpenAI, vLLM, llama.cpp, Ollama).
+    """Whether an error says that the request is longer than the context window, in any server's words.
 
     Only 400, 413, 422 and 5xx can say so: a rate limit speaks of tokens too.
     """
     could_be = status in {400, 413, 422} or status >= 500  # noqa: PLR2004 - HTTP's own classes
-    return could_be and _OVERFLOW.search(str(body)[:4000]) is not None
+    return could_be and OVERFLOW.search(str(body)[:4000]) is not None
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -195,6 +221,8 @@ def words_of(body: object) -> str:
     match body:
         case {"error": error} if error:
             return words_of(error)
+        case [first, *_]:
+            return words_of(first)
         case {"message": str(message)} | {"detail": str(message)}:
             return _line(message)
         case str() if body.lstrip()[:1] == "<":
@@ -207,8 +235,7 @@ def words_of(body: object) -> str:
 
 def _reported(error: ReportedError) -> Fault:
     """An error in a stream has no status of its own, but most servers repeat it in the body."""
-    code = error.body.get("code") if isinstance(error.body, dict) else None
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500  # noqa: PLR2004 - HTTP's own classes
+    status = _status_in(error.body) or 500
     if is_overflow(400, error.body):
         status = 400
     return diagnose_status(status, error.body)

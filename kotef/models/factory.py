@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
+from kotef.models.endpoint_memory import EndpointMemories
+from kotef.models.model_settings import ModelSettings
 from kotef.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -23,9 +25,15 @@ NO_KEY: Final = "none"
 DEADLINE_SECONDS: Final = 900.0
 """Seconds one call may take, retries included."""
 
+UNLISTED: Final = frozenset({400, 404, 405, 501})
+"""Answers of an endpoint that is there, but has no list of models."""
+
 LOOKUP_SECONDS: Final = 5.0
 """Seconds an endpoint may take to list its models."""
 
+
+NO_SETTINGS: Final = ModelSettings()
+"""Those of a model that the user's configuration does not name."""
 
 Tell = Callable[..., None]
 """Called with the name of an event and its facts."""
@@ -45,6 +53,12 @@ class Endpoint:
     """With scheme, without a slash at the end."""
     api_key: SecretStr | None
     """None for a server that needs none."""
+    settings: ModelSettings = NO_SETTINGS
+    """What the user knows of the model."""
+
+    def __hash__(self) -> int:
+        """Hash of the endpoint and model; the settings follow from them."""
+        return hash((self.name, self.base_url))
 
 
 @dataclass(frozen=True)
@@ -87,13 +101,19 @@ def make_model(
     deadline: float = DEADLINE_SECONDS,
     stand_in: str = "",
     emit: Tell = silent,
+    settings: ModelSettings | None = None,
+    memories: EndpointMemories | None = None,
 ) -> "StrictChatOpenAI":
     """The model object of an endpoint; a local server needs only `base_url`.
 
-    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one fails.
+    `temperature` None leaves it to the settings, else to the endpoint; `stand_in` is the model that takes over when
+    this one fails; `memories` are shared by the models of a run.
     """
-    from kotef.models.openai import StrictChatOpenAI
+    from kotef.models.openai import READ_SECONDS, StrictChatOpenAI
 
+    settings = settings or ModelSettings()
+    parameters = settings.parameters(temperature)
+    temperature = parameters.pop("temperature", None)
     return StrictChatOpenAI(
         model=name,
         base_url=base_url or OPENAI_URL,
@@ -102,6 +122,12 @@ def make_model(
         deadline=deadline,
         stand_in=stand_in,
         emit=emit,
+        extra_body=parameters or None,
+        headers=settings.headers,
+        query=settings.query,
+        dialect=settings.dialect,
+        read_timeout=settings.silence or READ_SECONDS,
+        memories=memories or EndpointMemories(),
     )
 
 
@@ -125,35 +151,47 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
 
 async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
     """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
-    from kotef.models.errors import diagnose, failures, redacted
-    from kotef.models.openai import open_client
+    from kotef.models.errors import diagnose, failures, redacted, refusal_of
+    from kotef.models.http_client import open_client
+    from kotef.models.openai import plain_values
 
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
     try:
-        async with aclosing(open_client(endpoint.base_url, key, read_timeout=seconds)) as lifetime:
+        opened = open_client(
+            endpoint.base_url,
+            key,
+            read_timeout=seconds,
+            headers=plain_values(endpoint.settings.headers),
+            query=plain_values(endpoint.settings.query),
+        )
+        async with aclosing(opened) as lifetime:
             client = await anext(lifetime)
             body = (await client.models.with_raw_response.list()).text
         return _model_names(body)
     except failures() as error:
-        fault = redacted(diagnose(error), key)
+        fault, refusal = redacted(diagnose(error), key), refusal_of(error)
         failure = ModelError(fault.fault, fault.detail, endpoint=shown_url(endpoint.base_url), hint=fault.hint)
+        failure.unlisted = refusal is not None and refusal.status in UNLISTED
     raise failure
 
 
 async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> EndpointReport:
     """Is the endpoint reachable, is the key accepted, is the model there? Asks for the list of models, no tokens."""
+    where = f"model endpoint at {shown_url(endpoint.base_url)}"
     try:
         names = await list_models(endpoint, seconds=seconds)
     except ModelError as error:
-        return EndpointReport(ok=False, verdict=str(error))
-    where = f"model endpoint at {shown_url(endpoint.base_url)}"
+        if not error.unlisted or not endpoint.name:
+            return EndpointReport(ok=False, verdict=str(error))
+        ask = f"`kotef doctor --model {endpoint.name}` asks it"
+        return EndpointReport(ok=True, doubt=True, verdict=f"{where}: answers, but has no list of models; {ask}")
     if not endpoint.name:
         if not names:
             return EndpointReport(
                 ok=False, verdict=f"{where}: answers, but lists no model (give --model or set KOTEF_MODEL)"
             )
         return EndpointReport(ok=True, verdict=f"{where}: answers; no model is named, {names[0]} will be used")
-    if endpoint.name in names or f"{endpoint.name}:latest" in names:
+    if endpoint.name.removeprefix("models/") in names or f"{endpoint.name}:latest" in names:
         return EndpointReport(ok=True, verdict=f"{where}: answers, and has {endpoint.name}")
     some = ", ".join(names[:5]) or "none"
     return EndpointReport(
@@ -166,7 +204,7 @@ def _model_names(body: str) -> list[str]:
 
     try:
         listed = json.loads(body)["data"]
-        return [str(model["id"]) for model in listed]
+        return [str(model["id"]).removeprefix("models/") for model in listed]
     except (ValueError, RecursionError, KeyError, TypeError):
         what = "an HTML page" if body.lstrip()[:1] == "<" else "something else"
         raise AnswerError("nonsense", f"{what} instead of a list of models") from None

@@ -1,11 +1,11 @@
 """Client for OpenAI-compatible endpoints that acts only on complete answers."""
 
 import asyncio
+import inspect
 import json
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from functools import cache
 from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -19,36 +19,42 @@ from langchain_openai import ChatOpenAI
 from pydantic import Field, PrivateAttr, SecretStr
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
+from kotef.models.dialects import Rung
+from kotef.models.endpoint_memory import EndpointMemories, EndpointMemory
 from kotef.models.errors import (
     MAX_TRIES,
     Fault,
     backoff,
     diagnose,
     failures,
-    parts_of,
     redacted,
+    refusal_of,
 )
 from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
+from kotef.models.http_client import Lifetime, open_client
+from kotef.models.message_fields import send_back
+from kotef.models.refusals import MOST_LESSONS, RefusedRequest, learn, slip_in, with_slip
 from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.models.word_stream import WordStream
 from kotef.redaction import encodable, redactor, shown_url
 
-CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
+SILENT_SHARE: Final = 0.45
+"""Fraction of the time for one answer: an endpoint silent for longer is asked again while there is time."""
+MOST_SLIPS: Final = 2
+"""Answers of the model that the server could not read, each of which the model is told of."""
 
 _UNUSED: Final = object()
 """Stands where ChatOpenAI would build its own clients, which no one would close."""
 
-_Lifetime = AsyncGenerator[openai.AsyncOpenAI]
-
-_open: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, set[_Lifetime]]] = WeakKeyDictionary()
+_open: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, set[Lifetime]]] = WeakKeyDictionary()
 """Clients not yet closed. A model that is collected first would start closing its own in a task, and a loop that is
 about to end cancels its tasks, half-way through."""
 
 
-AT_WORK: Final = frozenset({"truncated", "timeout"})
+AT_WORK: Final = frozenset({"truncated", "timeout", "silent"})
 """Faults of an endpoint that had begun to work on the request."""
 
 OURS: Final = frozenset({"bad_request"})
@@ -68,6 +74,10 @@ class _Tries:
     """Those that failed while the endpoint was at work."""
     said: bool = False
     """Whether a person has been informed that they fail."""
+    heard: bool = False
+    """Whether anything came of the answer to the last one."""
+    slips: int = 0
+    """Answers of the model that the server could not read."""
 
 
 class StrictChatOpenAI(ChatOpenAI):
@@ -85,10 +95,18 @@ class StrictChatOpenAI(ChatOpenAI):
     """HTTP requests for one answer, the first included."""
     retry_base: float = Field(default=1.0, ge=0)
     """Seconds of the first wait, give or take half; the next ones double."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Sent with each request."""
+    query: dict[str, SecretStr] = Field(default_factory=dict)
+    """Parameters of the address of each request, such as Azure's `api-version`."""
+    dialect: str = ""
+    """The dialect of the endpoint, if a person named it; else it is found out."""
+    memories: EndpointMemories = Field(default_factory=EndpointMemories, exclude=True)
+    """What is learnt of endpoints; the models of a run share it."""
     stand_in: str = ""
     """The model of this endpoint that takes over, for good, once this one fails; empty: none does."""
     emit: Tell = Field(default=silent, exclude=True)
-    """Called with `model_retry` before each wait, `model_fallback`, `model_cancelled`, and the words as they arrive."""
+    """Called with `model_retry` before each wait, `model_fallback`, `model_cancelled`, `model_adapted`, and words."""
 
     use_responses_api: bool | None = False
     disable_streaming: bool | Literal["tool_calling"] = True
@@ -96,8 +114,7 @@ class StrictChatOpenAI(ChatOpenAI):
     async_client: Any = Field(default=_UNUSED, exclude=True)
     http_socket_options: Sequence[tuple[int, int, int]] | None = ()
 
-    _clients: dict[asyncio.AbstractEventLoop, tuple[_Lifetime, openai.AsyncOpenAI]] = PrivateAttr(default_factory=dict)
-    _usage_refused: bool = PrivateAttr(default=False)
+    _clients: dict[asyncio.AbstractEventLoop, tuple[Lifetime, openai.AsyncOpenAI]] = PrivateAttr(default_factory=dict)
     _taken_over: bool = PrivateAttr(default=False)
 
     @property
@@ -162,7 +179,7 @@ class StrictChatOpenAI(ChatOpenAI):
                 return await self._persist(payload | {"model": self._asked}, tries)
         except TimeoutError:
             tries.lost += 1
-            fault: ModelFault = "timeout" if tries.made > 1 else "call_time"  # then it was never silent, only slow
+            fault: ModelFault = "call_time" if tries.heard else "silent"
             raise self._failure(Fault(fault, f"no complete answer within {self.deadline:g} s"), tries) from None
         except asyncio.CancelledError:
             self.emit("model_cancelled", model=self._asked, tries=tries.made)
@@ -183,33 +200,76 @@ class StrictChatOpenAI(ChatOpenAI):
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         yield _as_chunk(self._generate(*args, **kwargs))
 
+    @property
+    def memory(self) -> EndpointMemory:
+        """What is known of the model that is asked now."""
+        return self.memories.of(self.openai_api_base or OPENAI_URL, self._asked, self.dialect)
+
+    @property
+    def structured_order(self) -> tuple[Rung, ...]:
+        """Ways to ask for JSON, as the endpoint's dialect has them."""
+        return self.memory.dialect.structured
+
     async def _persist(self, payload: dict[str, Any], tries: "_Tries") -> ModelResponse:
-        """The first whole answer; `tries` says how many requests it took."""
-        last = tries.made + self.max_tries
+        """The first whole answer; `tries` says how many requests it took.
+
+        A refusal that something can be learnt of changes the next request and is not counted as a failure.
+        """
+        last, lessons = tries.made + self.max_tries, 0
+        forced = isinstance(payload.get("tool_choice"), dict)
         while True:
-            tries.made += 1
-            with_usage = not self._usage_refused
+            tries.made, tries.heard = tries.made + 1, False
+            request = self.memory.fitted({**payload, "stream": True, "stream_options": {"include_usage": True}})
             try:
-                return await self._try(payload, with_usage=with_usage)
+                return await self._try(request, tries)
             except UnicodeEncodeError:
                 payload = encodable(payload)
                 continue
             except failures() as error:
-                fault = diagnose(error)
-                if with_usage and fault.fault == "bad_request" and _names_usage(error):
-                    self._usage_refused = True
+                fault, refusal = diagnose(error), refusal_of(error)
+                self._hear_of(error)
+
+            if refusal is not None and not fault.overflow:
+                written = slip_in(refusal)
+                if written is not None:
+                    tries.slips, tries.lost, last = tries.slips + 1, tries.lost + 1, last + 1
+                    if tries.slips > MOST_SLIPS:
+                        return ModelResponse.of_text(written)
+                    self._adapt("the server could not read the model's answer; the model is told so")
+                    payload = with_slip(payload, written, redacted(fault, self._key).detail)
                     continue
+                refused = RefusedRequest(self.memory, refusal, request, forced)
+                if lessons < MOST_LESSONS and (lesson := learn(refused)):
+                    lessons, last = lessons + 1, last + 1
+                    self._adapt(lesson)
+                    continue
+
+            if tries.heard and fault.fault == "silent":
+                fault = replace(fault, fault="timeout")
             tries.lost += fault.fault in AT_WORK
             if not fault.again or tries.made >= last:
                 raise self._failure(fault, tries)
             failed = tries.made + self.max_tries - last
-            wait = backoff(failed, self.retry_base) if fault.wait is None else fault.wait
-            now = asyncio.get_running_loop().time()
-            if now + wait >= tries.ends:
-                hint = f"it asks to wait {wait:.0f} s, more than is left of {self.deadline:g} s"
-                raise self._failure(replace(fault, hint=hint), tries)
-            self._tell_of(fault, failed, wait, tries, loudness(failed, now - tries.began + wait))
-            await asyncio.sleep(wait)
+            await self._wait(fault, failed, tries)
+
+    async def _wait(self, fault: Fault, failed: int, tries: "_Tries") -> None:
+        """Wait before the next try, as long as the endpoint asks for; raise the fault where no time is left."""
+        wait = backoff(failed, self.retry_base) if fault.wait is None else fault.wait
+        if fault.fault == "silent":  # it has been waited for already
+            wait = 0.0
+        now = asyncio.get_running_loop().time()
+        if now + wait >= tries.ends:
+            hint = f"it asks to wait {wait:.0f} s, more than is left of {self.deadline:g} s"
+            raise self._failure(replace(fault, hint=hint), tries)
+        self._tell_of(fault, failed, wait, tries, loudness(failed, now - tries.began + wait))
+        await asyncio.sleep(wait)
+
+    def _adapt(self, what: str) -> None:
+        self.emit("model_adapted", model=self._asked, what=what)
+
+    def _hear_of(self, error: Exception) -> None:
+        if isinstance(error, openai.APIStatusError):
+            self.memory.hear(_heard(error.response.headers))
 
     def _tell_of(self, fault: Fault, failed: int, wait: float, tries: _Tries, level: Loudness) -> None:
         """One retry; that there are any is said once, until it has taken so long that each is said."""
@@ -218,17 +278,18 @@ class StrictChatOpenAI(ChatOpenAI):
         why = f"{fault.fault}: {redacted(fault, self._key).detail}"
         self.emit("model_retry", attempt=failed, seconds=wait, why=why, level=shown_as)
 
-    async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> ModelResponse:
+    async def _try(self, request: dict[str, Any], tries: "_Tries") -> ModelResponse:
         """One request. Messages and tools go around the client's transformation, which costs more than all the rest."""
         client = await self._client()
-        around = {name: payload[name] for name in ("messages", "tools") if name in payload}
+        around = {name: request[name] for name in ("messages", "tools") if name in request}
         places: dict[str, Any] = {name: [] for name in around}
-        extra = {**(payload.get("extra_body") or {}), **around}
-        request = {**payload, "stream": True, **places, "extra_body": extra}
-        if with_usage:
-            request["stream_options"] = {"include_usage": True}
-        async with client.chat.completions.with_streaming_response.create(**request) as response:
-            answer = await read_answer(response.iter_bytes(), WordStream(self.emit))
+        others = {name: value for name, value in request.items() if name not in _client_parameters()}
+        known = {name: value for name, value in request.items() if name not in others}
+        sent: dict[str, Any] = {**known, **places, "extra_body": {**others, **around}}
+        async with client.chat.completions.with_streaming_response.create(**sent) as response:
+            self.memory.hear(_heard(response.headers))
+            answer = await read_answer(_noted(response.iter_bytes(), tries), WordStream(self.emit))
+        self.memory.hear({"system_fingerprint": answer.fingerprint})
         await asyncio.sleep(0)  # whoever cancelled while the last piece was on its way must not see it act
         return answer
 
@@ -238,10 +299,19 @@ class StrictChatOpenAI(ChatOpenAI):
         for gone in [known for known in self._clients if known.is_closed()]:
             del self._clients[gone]
         if loop not in self._clients:
-            lifetime = open_client(self.openai_api_base or OPENAI_URL, self._key, read_timeout=self.read_timeout)
+            lifetime = self._lifetime()
             self._clients[loop] = lifetime, await anext(lifetime)
             _open.setdefault(loop, set()).add(lifetime)
         return self._clients[loop][1]
+
+    def _lifetime(self) -> Lifetime:
+        return open_client(
+            self.openai_api_base or OPENAI_URL,
+            self._key,
+            read_timeout=min(self.read_timeout, SILENT_SHARE * self.deadline),
+            headers=plain_values(self.headers),
+            query=plain_values(self.query),
+        )
 
     @property
     def _key(self) -> str:
@@ -260,9 +330,13 @@ class StrictChatOpenAI(ChatOpenAI):
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Without known secrets. Malformed arguments go back as a JSON object that quotes them: servers parse them."""
+        """Without known secrets, and with the fields that the endpoint added to its answers.
+
+        Malformed arguments go back as a JSON object that quotes them: servers parse them.
+        """
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        for message in payload["messages"]:
+        for message, said in zip(payload["messages"], self._convert_input(input_).to_messages(), strict=True):
+            send_back(message, said)
             for call in message.get("tool_calls") or ():
                 if not _is_object(call["function"]["arguments"]):
                     call["function"]["arguments"] = json.dumps({"malformed": call["function"]["arguments"]})
@@ -283,23 +357,29 @@ class StrictChatOpenAI(ChatOpenAI):
         return self.get_num_tokens(json.dumps([payload, [str(tool) for tool in tools or ()]], ensure_ascii=False))
 
 
-async def open_client(base_url: str, api_key: str, *, read_timeout: float) -> _Lifetime:
-    """Yield a client, once; it closes with the generator, and the event loop closes its generators when it ends.
+def plain_values(secrets: Mapping[str, SecretStr]) -> dict[str, str]:
+    """The values as they are sent."""
+    return {name: value.get_secret_value() for name, value in secrets.items()}
 
-    Redirects are not followed: they turn a POST into a GET. A loopback address is never asked through a proxy, and
-    costs no loading of certificates (tens of milliseconds) where it needs none: its context trusts no one.
-    """
-    local = _is_loopback(base_url)
-    certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and base_url.startswith("http://") else True
-    timeout = openai.Timeout(read_timeout, connect=min(CONNECT_SECONDS, read_timeout))
-    http = openai.DefaultAsyncHttpxClient(
-        timeout=timeout, follow_redirects=False, trust_env=not local, verify=certificates
-    )
-    client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0, http_client=http)
-    try:
-        yield client
-    finally:
-        await client.close()
+
+def _heard(headers: Any) -> dict[str, str]:
+    """The headers of a response, as the server gives itself away by them."""
+    return {str(name): str(value) for name, value in headers.items()}
+
+
+@cache
+def _client_parameters() -> frozenset[str]:
+    """Parameters that the client knows; others go around it."""
+    from openai.resources.chat.completions import AsyncCompletions
+
+    return frozenset(inspect.signature(AsyncCompletions.create).parameters)
+
+
+async def _noted(pieces: AsyncIterator[bytes], tries: _Tries) -> AsyncIterator[bytes]:
+    """The pieces of an answer, the first of which is noted."""
+    async for piece in pieces:
+        tries.heard = True
+        yield piece
 
 
 def _as_chunk(result: ChatResult) -> ChatGenerationChunk:
@@ -319,25 +399,8 @@ def _as_chunk(result: ChatResult) -> ChatGenerationChunk:
     return ChatGenerationChunk(message=chunk, generation_info=generation.generation_info)
 
 
-def _names_usage(error: Exception) -> bool:
-    """Whether a refusal is about `stream_options`, which older servers do not know."""
-    return isinstance(error, openai.APIStatusError) and any(
-        word in error.response.text for word in ("stream_options", "include_usage")
-    )
-
-
 def _is_object(arguments: str) -> bool:
     try:
         return isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
-        return False
-
-
-def _is_loopback(base_url: str) -> bool:
-    host = parts_of(base_url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
         return False

@@ -12,12 +12,18 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
+from kotef.models.dialects import CACHED, USAGE
 from kotef.models.errors import AnswerError, ReportedError
 from kotef.models.json_repair import mend
+from kotef.models.message_fields import LARGEST, THOUGHTS, AddedFields, ContentParts, marks_of
 from kotef.models.usage import CHARACTERS_PER_TOKEN
+from kotef.redaction import encodable
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
 """Bytes of one answer, framing included; an endpoint that sends more is talking nonsense."""
+
+MAX_COUNT: Final = 10**9
+"""Tokens of one answer; an endpoint that counts more is talking nonsense, and a checkpoint holds 64 bits."""
 
 DRAIN_SECONDS: Final = 1.0
 """How long the end of the response is waited for after `[DONE]`, so that the connection can be used again."""
@@ -43,6 +49,7 @@ class _CallDraft:
     id: str
     name: str
     arguments: list[str]
+    added: AddedFields = field(default_factory=AddedFields)
 
 
 @dataclass
@@ -54,12 +61,20 @@ class ModelResponse:
     finish_reason: str | None = None
     model: str = ""
     id: str = ""
+    fingerprint: str = ""
+    """What some servers give themselves away by."""
     usage: dict[str, Any] = field(default_factory=dict)
     _content: list[str] = field(default_factory=list)
     _refusal: list[str] = field(default_factory=list)
-    _reasoning: list[str] = field(default_factory=list)
+    _added: AddedFields = field(default_factory=AddedFields)
+    _parts: ContentParts = field(default_factory=ContentParts)
     _calls: list[_CallDraft] = field(default_factory=list)
     _has_choice: bool = False
+
+    @classmethod
+    def of_text(cls, text: str) -> "ModelResponse":
+        """An answer in words that the model gave in another way."""
+        return cls(finish_reason="stop", _content=[text], _has_choice=True)
 
     def add(self, chunk: object) -> None:
         """Take one chunk, or the one object of an answer that was not streamed."""
@@ -69,8 +84,11 @@ class ModelResponse:
             raise ReportedError(chunk["error"])
         self.model = _text(chunk.get("model")) or self.model
         self.id = _text(chunk.get("id")) or self.id
-        if isinstance(chunk.get("usage"), dict):
-            self.usage = chunk["usage"]
+        self.fingerprint = _text(chunk.get("system_fingerprint")) or self.fingerprint
+        for path in (("usage",), *USAGE):
+            found = _at(chunk, path)
+            if isinstance(found, dict):
+                self.usage = found
         for choice in _dicts(chunk.get("choices")):
             if choice.get("index") in {0, None}:
                 self._has_choice = True
@@ -85,7 +103,8 @@ class ModelResponse:
         if text and self.heard is not None:
             self.heard(text)
         self._refusal.append(_text(part.get("refusal")))
-        self._reasoning.append(_text(part.get("reasoning_content") or part.get("reasoning")))
+        self._added.take_message(part)
+        self._parts.take(part.get("content"))
         for piece in _dicts(part.get("tool_calls")):
             self._take_call(piece)
 
@@ -101,9 +120,12 @@ class ModelResponse:
         written = json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
         same = [draft for draft in self._calls if index is None or draft.index == index]
         if not same or (name and (index is None or (call_id and call_id != same[-1].id))):
-            self._calls.append(_CallDraft(index if isinstance(index, int) else None, call_id, name, [written]))
+            draft = _CallDraft(index if isinstance(index, int) else None, call_id, name, [written])
+            draft.added.take_call(piece)
+            self._calls.append(draft)
             return
         draft = same[-1]
+        draft.added.take_call(piece)
         draft.id = draft.id or call_id
         draft.name = draft.name or name
         draft.arguments.append(written)
@@ -118,7 +140,8 @@ class ModelResponse:
     @property
     def characters(self) -> int:
         """Everything the model wrote, for an estimate of its tokens."""
-        written = [*self._content, *self._refusal, *self._reasoning]
+        thoughts = [text for text in self._added.values.values() if isinstance(text, str)]
+        written = [*self._content, *self._refusal, *thoughts]
         return sum(map(len, written)) + sum(len(part) for draft in self._calls for part in draft.arguments)
 
     def message(self, *, used_ids: Collection[str], request_characters: int, tries: int) -> AIMessage:
@@ -132,10 +155,14 @@ class ModelResponse:
         invalid: list[InvalidToolCall] = []
         taken = set(used_ids)
         order: list[str] = []
+        of_calls: dict[str, dict[str, Any]] = {}
         for draft in self._calls:
             call_id = draft.id if draft.id and draft.id not in taken else f"call_{uuid4().hex[:24]}"
             taken.add(call_id)
             order.append(call_id)
+            if kept := draft.added.kept():
+                of_calls[call_id] = kept
+            draft.name = _joined([draft.name])
             written = _joined(draft.arguments)
             args, said = _arguments(draft.name, written, self.finish_reason or "")
             if args is None:
@@ -145,7 +172,9 @@ class ModelResponse:
             if said:
                 mended.append([draft.name, said])
         content, thoughts = _apart(_joined(self._content) or _joined(self._refusal))
-        reasoning = _joined(self._reasoning) or thoughts
+        marks = self._marks(of_calls)
+        if thoughts:
+            marks.setdefault(THOUGHTS, thoughts)
         usage = _usage(self.usage)
         metadata: dict[str, Any] = {
             "model_provider": "openai",
@@ -163,12 +192,22 @@ class ModelResponse:
             metadata["usage_estimated"] = True
         return AIMessage(
             content=content if content.strip() else "",
-            additional_kwargs={"reasoning_content": reasoning} if reasoning else {},
+            additional_kwargs=marks,
             response_metadata=metadata,
             tool_calls=valid,
             invalid_tool_calls=invalid,
             usage_metadata=usage,
         )
+
+    def _marks(self, of_calls: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """What the message keeps beside its content: its reasoning, and the fields to send back."""
+        fields = self._added.kept()
+        if parts := self._parts.kept():
+            fields["content"] = parts
+        marks = marks_of(fields, of_calls)
+        if thoughts := self._parts.thoughts():
+            marks.setdefault(THOUGHTS, encodable(thoughts))
+        return marks
 
 
 async def read_answer(pieces: AsyncIterator[bytes], heard: Callable[[str], None] | None = None) -> ModelResponse:
@@ -250,6 +289,8 @@ def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, A
     try:
         args, changes = _read(written, may_mend=finish_reason in COMPLETE)
         json.dumps(args, ensure_ascii=False).encode()
+        if _too_large(args):
+            return None, "the arguments hold an integer of more than 64 bits"
     except UnicodeEncodeError:
         return None, "the arguments hold half of a character (a lone surrogate)"
     except (ValueError, RecursionError) as error:
@@ -257,6 +298,19 @@ def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, A
     if not isinstance(args, dict):
         return None, f"the arguments must be a JSON object, not {type(args).__name__}"
     return args, ", ".join(changes)
+
+
+def _too_large(value: object) -> bool:
+    """Whether it holds an integer that a checkpoint cannot."""
+    match value:
+        case int():
+            return not -LARGEST <= value < LARGEST
+        case list():
+            return any(map(_too_large, value))
+        case dict():
+            return any(map(_too_large, value.values()))
+        case _:
+            return False
 
 
 def _read(written: str, *, may_mend: bool) -> tuple[object, tuple[str, ...]]:
@@ -295,9 +349,9 @@ def _usage(sent: dict[str, Any]) -> UsageMetadata | None:
     if not tokens_in and not tokens_out:
         return None
     usage = UsageMetadata(input_tokens=tokens_in, output_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
-    if cached := _count(_detail(sent, "prompt_tokens_details", "cached_tokens")):
+    if cached := max(_count(_at(sent, path)) for path in (("prompt_tokens_details", "cached_tokens"), *CACHED)):
         usage["input_token_details"] = InputTokenDetails(cache_read=cached)
-    if reasoning := _count(_detail(sent, "completion_tokens_details", "reasoning_tokens")):
+    if reasoning := _count(_at(sent, ("completion_tokens_details", "reasoning_tokens"))):
         usage["output_token_details"] = OutputTokenDetails(reasoning=reasoning)
     return usage
 
@@ -307,13 +361,17 @@ def _estimated(characters_in: int, characters_out: int) -> UsageMetadata:
     return UsageMetadata(input_tokens=tokens_in, output_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
 
 
-def _detail(sent: dict[str, Any], group: str, name: str) -> object:
-    details = sent.get(group)
-    return details.get(name) if isinstance(details, dict) else None
+def _at(value: object, path: tuple[str, ...]) -> object:
+    """What stands at a path; of a list the first member."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, list):
+            value = value[0] if value else None
+    return value
 
 
 def _count(value: object) -> int:
-    return max(value, 0) if isinstance(value, int) else 0
+    return min(max(value, 0), MAX_COUNT) if isinstance(value, int) else 0
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
-"""Cost of a model call, and an estimate for the next."""
+"""Cost of a model call, and an estimate for the next; the formula is `Price.of` in `settings`."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages.ai import UsageMetadata
 
+from kotef.errors import ModelError
 from kotef.settings import Price, Tariff
 from kotef.state import Spent
 
@@ -17,6 +19,8 @@ SECONDS: Final = "seconds"
 _FIGURES: Final = {"tokens_in", "tokens_out", "tokens_cached", "cost", "estimated"}
 
 
+UNANSWERED: Final = "kotef_unanswered"
+"""Key in `response_metadata` of a message that stands for requests without an answer."""
 ASIDE: Final = "kotef_aside"
 """Key in `response_metadata` of an answer: what a summary of the conversation cost that was asked for before it."""
 
@@ -36,6 +40,17 @@ def spent_on(message: AIMessage, price: Price | None = None, *, alone: bool = Fa
     aside = Spent.model_validate(message.response_metadata[ASIDE])
     cost = price.of(aside.tokens_in, aside.tokens_out, aside.tokens_cached) if price else 0.0
     return own.plus(aside.model_copy(update={"cost": cost}))
+
+
+def unanswered(error: ModelError, coming: int) -> AIMessage:
+    """A message that stands for requests that led to no answer, for what they cost to be counted.
+
+    `coming` are the input tokens of one; those that failed while the endpoint was at work may have to be paid for.
+    """
+    lost = error.lost * coming
+    usage = UsageMetadata(input_tokens=lost, output_tokens=0, total_tokens=lost) if lost else None
+    metadata = {"tries": error.tries, "usage_estimated": bool(lost), UNANSWERED: True}
+    return AIMessage(content="", response_metadata=metadata, usage_metadata=usage)
 
 
 MAX_WORDS: Final = 4_000

@@ -11,11 +11,11 @@ from kotef.redaction import redactor
 from kotef.state import Plan, PlanStep
 
 APPROVED: Final = "approved.json"
-"""In the directory of a run: which plan a person agreed to. One is asked once a run, and after a kill not again."""
+"""File in the run's directory: the plan that a person approved. A run asks once, and not again after a kill."""
 
 
 async def approved(plan: Plan, context: RunContext) -> Plan:
-    """The plan as the person at the terminal wants it, where one is to be asked. Raises QuitError."""
+    """The plan as approved at the terminal, if a person is asked. Raises QuitError."""
     kept = context.run_dir / APPROVED
     if context.approval is not None and not kept.exists():
         steps = await context.approval.plan(plan.visit, [step.description for step in plan.steps])
@@ -31,7 +31,7 @@ async def approved(plan: Plan, context: RunContext) -> Plan:
 
 
 def _as_agreed(plan: Plan, kept: Path) -> Plan:
-    """The same plan, with the steps that were agreed on for this very visit before a kill."""
+    """The same plan, with the steps that were approved for this visit before a kill."""
     try:
         said = json.loads(kept.read_bytes())
         steps = tuple(str(step) for step in said["steps"])
@@ -41,12 +41,12 @@ def _as_agreed(plan: Plan, kept: Path) -> Plan:
 
 
 def _with_steps(plan: Plan, steps: tuple[str, ...]) -> Plan:
-    """A step that was left as it is keeps its files and its failure; a new one has neither."""
+    """An unchanged step keeps its files and its failure; a new one has neither."""
     known = {flat(step.description): step for step in plan.steps}
     made = tuple(known.get(flat(step)) or PlanStep(description=step) for step in steps)
     return plan if made == plan.steps else plan.model_copy(update={"steps": made, "source": "person"})
 
 
 def flat(step: str) -> str:
-    """A step as it is compared: line breaks, runs of spaces and hidden secrets are not what a person edits."""
+    """A step for comparison: a person does not edit line breaks, runs of spaces and hidden secrets."""
     return " ".join(redactor().text(step).split())

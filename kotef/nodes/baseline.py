@@ -29,7 +29,7 @@ NO_CHECKS: Final = (
 
 
 async def take_baseline(context: RunContext) -> tuple[Verification, StateUpdate]:
-    """The state before the run: what is red already is known before a token is paid for."""
+    """Judge the state before the run, so that it is known before tokens are spent."""
     task, began = context.task, time.monotonic()
     tree = context.snapshots.take()
     kept = keep_remainder(context.snapshots, tree)
@@ -77,20 +77,20 @@ async def take_baseline(context: RunContext) -> tuple[Verification, StateUpdate]
 
 
 def _test_files(verification: Verification, tree: str, context: RunContext) -> tuple[str, ...]:
-    """What the ids of the tests and the code that was just judged say about which files judge."""
+    """Test files known from the test ids and from the judged code."""
     read = partial(readable_text, context.root)
     return tuple(sorted(closure_of_tests(verification.tests, context.snapshots.paths(tree), read)))
 
 
 def _left_out(context: RunContext, kept: Remainder) -> list[str]:
-    """Paths of which nothing is kept: neither in the tree, nor as a copy, nor as a repository of its own."""
+    """Paths that are kept nowhere: not in the tree, not as a copy, not as an inner repository."""
     held = {name for each in kept.repositories for name in (each.path, f"{each.path}/")}.union(kept.copied)
     names = dict.fromkeys((*context.snapshots.left_out, *kept.left_out, *kept.unkept))
     return [name for name in names if name not in held]
 
 
 def _named_text(task: Task) -> str:
-    """Where the goal and the ticket may name tests and checks: all they say but the risks and what is not wanted."""
+    """Text of the goal and the ticket that may name tests and checks: all except risks and non-goals."""
     ticket = task.ticket
     said = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
     return "\n".join((task.goal, *said))

@@ -6,7 +6,8 @@ from typing import Final
 from kotef.checks.probe import ProbeName, ProbeResult, not_probed
 from kotef.checks.types import CommandResult
 from kotef.deps import NO_COPY
-from kotef.integrity import is_protected, matches_globs
+from kotef.files import matches_globs
+from kotef.integrity import is_protected
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 
@@ -41,7 +42,7 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
 
 
 async def _green_as_before(unit: ProbeUnit, bench: Bench, paths: Collection[str]) -> tuple[str, ...]:
-    """Targets that are green although these files are as before the run; alone first, then with the whole check."""
+    """Targets that are green with these files as before the run; tried alone first, then with the whole check."""
     with bench.as_before(paths):
         result = await bench.run(unit, "before")
         green = _green(unit, result)
@@ -51,14 +52,14 @@ async def _green_as_before(unit: ProbeUnit, bench: Bench, paths: Collection[str]
 
 
 def _green(unit: ProbeUnit, result: CommandResult) -> tuple[str, ...]:
-    """The targets that passed; the check's name where it lists no tests."""
+    """The targets that passed; the check's name if it lists no tests."""
     if not unit.targets:
         return (unit.check.name,) if result.passed else ()
     return tuple(target for target in unit.targets if status_in(result, target) == "passed")
 
 
 def new_test_files(bench: Bench, judged: Judged) -> list[str]:
-    """New files where tests are, or what configures them, except in a run that may edit tests."""
+    """New files among the tests or their configuration; none in a run that may edit tests."""
     known = bench.context.snapshots.paths(bench.before)
     if judged.task.allow_edits:
         return []

@@ -10,9 +10,9 @@ from kotef.nodes.control_probe import edit_alarm, edited_files
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in, varied
 
 ROUNDS: Final = 12
-"""How often targets are judged again, alone, to see whether they pass by chance."""
+"""How often targets are run again, alone, to find passes by chance."""
 SURE_ROUNDS: Final = 3
-"""How many rounds of targets alone are made however long they take, of the whole check one; more if time allows."""
+"""Rounds of targets alone that are always made (one for the whole check); more if time allows."""
 _SHOWN: Final = 3
 
 
@@ -28,18 +28,18 @@ class ChanceRounds:
     bench: Bench
     made: int = 0
     ended: ProbeResult | None = None
-    """The alarm, or why no further round is made."""
+    """The alarm, or the reason why no more rounds are made."""
     _places: list[int] = field(default_factory=list)
 
     def spread(self, others: int) -> None:
-        """Choose which rounds come before which of so many other runs."""
+        """Distribute the rounds at random among this many other runs."""
         count = min(ROUNDS, max(self._sure(), self.bench.affordable() - others))
         self._places = sorted(self.bench.rng.sample(range(count + others), count))
         # the n-th round is before the other run number place - n
         self._places = [place - number for number, place in enumerate(self._places)]
 
     async def before(self, other: int) -> None:
-        """Make the rounds that are before this one of the other runs, counted from 0."""
+        """Make the rounds that precede the other run with this number, counted from 0."""
         while self._places and self._places[0] <= other and self.ended is None:
             self._places.pop(0)
             try:
@@ -48,7 +48,7 @@ class ChanceRounds:
                 self._places.clear()
 
     async def make(self) -> None:
-        """One round; `ended` is set where it ends them. Raises OutOfTimeError for the first."""
+        """Make one round; sets `ended` if it is the last. Raises OutOfTimeError for the first."""
         unit, bench = self.unit, self.bench
         texts = edited_files(unit, bench) if unit.is_edited and bench.rng.getrandbits(1) else {}
         with bench.with_contents(texts):
@@ -62,7 +62,7 @@ class ChanceRounds:
             self.ended = await self._by_the_edit(flipped) if texts else await self._by_chance(flipped, result)
 
     async def rest(self) -> ProbeResult:
-        """The rounds that are left, as far as time allows, and what all of them found."""
+        """Make the remaining rounds, as far as time allows; returns the finding of all."""
         while self.made < ROUNDS and self.ended is None:
             if self.made >= self._sure() and not self.bench.affords():
                 break
@@ -79,7 +79,7 @@ class ChanceRounds:
         return SURE_ROUNDS if self.unit.is_part else 1
 
     async def _by_the_edit(self, flipped: Sequence[str]) -> ProbeResult | None:
-        """The alarm where another harmless edit makes the same targets red, which are green without one.
+        """The alarm if another harmless edit makes the same targets red, which are green without it.
 
         One edit alone may be at fault itself.
         """
@@ -93,27 +93,27 @@ class ChanceRounds:
         return edit_alarm(self.unit, lost, texts) if lost else None
 
     async def _by_chance(self, flipped: Sequence[str], result: CommandResult) -> ProbeResult:
-        """The alarm for targets that were green when they were judged, and are red now."""
+        """The alarm for targets that were green at the verdict and are red now."""
         unit = self.unit
         named = ", ".join(flipped[:_SHOWN]) or unit.check.name
         with_ci = await self.bench.run(unit, "chance-control")
         if any(status_in(with_ci, target) != "passed" for target in flipped):
-            told = f"passes by chance only: {named}"
+            told = f"passes only by chance: {named}"
         else:
             told = f"green only sometimes, or only with the hash seed or CI variables it was judged with: {named}"
         return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))
 
 
 async def red_alone_probe(unit: ProbeUnit, bench: Bench) -> ProbeResult | None:
-    """The alarm where targets that were red when they were run alone pass now; a test that needs others never does."""
+    """The alarm if targets that were red alone pass now; a test that needs other tests never does."""
     again = await bench.run(unit, "chance-alone")
     flipped = [target for target in unit.targets if status_in(again, target) == "passed"]
     if not flipped:
         return None
-    told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
+    told = f"passes only by chance: {', '.join(flipped[:_SHOWN])}"
     return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told)
 
 
 def _red(unit: ProbeUnit, result: CommandResult) -> list[str]:
-    """Targets that are red; an empty name where the check lists no tests."""
+    """The red targets; an empty name if the check lists no tests."""
     return [target for target in unit.targets or ("",) if status_in(result, target) in RED]

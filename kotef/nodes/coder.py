@@ -20,7 +20,7 @@ def _test_files(baseline: Verification | None) -> tuple[str, ...]:
 
 
 async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
-    """Hand the plan to the coder and take the tree it leaves behind; what it says about it is only a claim."""
+    """Give the plan to the coder and take the tree it leaves; what it says about it is only a claim."""
     deps, plan = runtime.context, state.get("plan")
     context = deps.run
     judged = state.get("test_results")
@@ -55,7 +55,8 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         )
     note_last_tree(context.run_dir, after)
     changed = context.snapshots.changed(before, after)
-    edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})
+    idle = "" if changed else work.edits.idle
+    edits = work.edits.model_copy(update={"changed": changed, "idle": idle, "files": files.merged(work.edits.files)})
     context.emit(
         "coder_finished",
         visit=plan.visit,
@@ -63,6 +64,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         changed=list(edits.changed),
         detail=edits.detail,
         summary=edits.summary,
+        idle=edits.idle,
     )
     spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=context.clock.elapsed() - started)})
     return {
@@ -74,7 +76,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 
 
 def _tree_before(context: RunContext, visit: int) -> str:
-    """The tree this visit started from, also when a kill made it start twice."""
+    """The tree that this visit started from, also if a kill made it start twice."""
     note = context.run_dir / f"visit-{visit}.base"
     if note.exists() and (known := note.read_text(errors="replace").strip()):
         return known

@@ -5,17 +5,18 @@ from typing import Final
 
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.classification import normalise
-from kotef.integrity import Reworded, matches_globs, reworded
+from kotef.files import matches_globs
+from kotef.integrity import Reworded, reworded
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit
 
 _LARGEST: Final = 256 * 1024
-"""Bytes of a file whose comments are looked at."""
+"""Largest file, in bytes, whose comments are read."""
 _SHOWN: Final = 3
 
 
 def new_comments(bench: Bench, judged: Judged) -> dict[str, Reworded]:
-    """By path: changed files of the product with other words in their new comments."""
+    """Changed product files by path, with the words of their new comments replaced."""
     known = bench.context.snapshots.paths(bench.before)
     found: dict[str, Reworded] = {}
     for path in judged.changed:

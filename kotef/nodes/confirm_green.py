@@ -11,7 +11,7 @@ from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import RunContext
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files import read_within
+from kotef.files import matches_globs, read_within
 from kotef.integrity import (
     INLINE_SUFFIXES,
     JAVASCRIPT_SUFFIXES,
@@ -21,7 +21,6 @@ from kotef.integrity import (
     is_configuration,
     is_shared,
     is_test_code,
-    matches_globs,
     put_tables_back,
     replaces_installed,
     required_files,
@@ -42,12 +41,12 @@ SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
 
 _LARGEST: Final = 1024 * 1024
-"""Bytes of a file that is read for what it does."""
+"""Largest file, in bytes, that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a verdict was taken on."""
+    """The trees and files that a verdict is about."""
 
     task: Task
     baseline: Verification
@@ -57,9 +56,9 @@ class Judged:
     tree: str
     """The tree that was judged."""
     changed: Sequence[str]
-    """Paths that differ between the two, except for what the checks wrote."""
+    """Paths that differ between the two trees, except those the checks wrote."""
     unheld: UntrackedBefore
-    """What neither of them holds."""
+    """Files that neither tree contains."""
 
 
 async def confirm(verification: Verification, judged: Judged, context: RunContext) -> Verification:
@@ -122,7 +121,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
 
 
 def refused(verification: Verification, detail: str, reasons: Sequence[str], rest: Sequence[str]) -> Verification:
-    """The verification as red, its reasons first."""
+    """The verification turned red, with these reasons first."""
     lines = [line for line in (*reasons[:2], *rest) if line][:3]
     each = MAX_SUMMARY // len(lines) - 1
     summary = "\n".join(line if len(line) <= each else f"{line[: each - 1]}…" for line in lines)
@@ -135,7 +134,7 @@ def refused(verification: Verification, detail: str, reasons: Sequence[str], res
 
 
 def _findings(judged: Judged, context: RunContext) -> tuple[TamperingFinding, ...]:
-    """What the run added to code that is neither tests nor opened by a person, held by a snapshot or not."""
+    """Findings in code that the run added, in snapshots or not, except tests and files that a person opened."""
     allow, suspects = judged.task.allow_edits, judged.unheld.suspects
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
     read = [
@@ -157,7 +156,7 @@ def _findings(judged: Judged, context: RunContext) -> tuple[TamperingFinding, ..
 
 
 def _loaded_unheld(now: Mapping[str, str], judged: Judged, context: RunContext) -> dict[str, str]:
-    """Modules of JavaScript that no snapshot holds, that changed files load, and that came or changed with the run."""
+    """JavaScript modules outside snapshots that changed files load and that the run added or changed."""
     known, held = judged.unheld.known, context.snapshots.paths(judged.tree)
     names = {
         path
@@ -177,7 +176,7 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, context: RunContext) 
 
 
 def _tests_inside(judged: Judged, context: RunContext) -> tuple[TamperingFinding, ...]:
-    """Tests that stood in files of the product and that the run changed or removed."""
+    """Tests inside product files that the run changed or removed."""
     paths = [path for path in judged.changed if path.endswith(INLINE_SUFFIXES)]
     product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
     old = {
@@ -199,7 +198,7 @@ def _tests_inside(judged: Judged, context: RunContext) -> tuple[TamperingFinding
 
 
 def _runs_doctests(product: Mapping[str, str], judged: Judged, context: RunContext) -> bool:
-    """Whether a check, what it is made of, a configuration, a test or the module itself knows the word doctest."""
+    """Whether a check, its scripts, a configuration, a test or the module itself contains the word doctest."""
     known = context.snapshots.paths(judged.before)
     protected = guard_of(judged.task, judged.before, context.snapshots, judged.baseline.test_files).protected
     texts = (_text(context.root, path) or "" for path in known if path in protected or is_shared(path))
@@ -208,7 +207,7 @@ def _runs_doctests(product: Mapping[str, str], judged: Judged, context: RunConte
 
 
 def _unreadable(path: str, judged: Judged, context: RunContext) -> Iterator[TamperingFinding]:
-    """What of a changed file cannot be read, although Python may import it."""
+    """Changed files that cannot be read although Python may import them."""
     place = context.root / path
     if place.is_symlink():
         target = Path(os.path.realpath(place))
@@ -221,7 +220,7 @@ def _unreadable(path: str, judged: Judged, context: RunContext) -> Iterator[Tamp
 
 
 def _text(root: Path, path: str) -> str | None:
-    """The head of the file as text; None if it is gone or not a file."""
+    """The beginning of the file as text; None if it is gone or not a file."""
     try:
         return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "replace")
     except OSError:
@@ -229,7 +228,7 @@ def _text(root: Path, path: str) -> str | None:
 
 
 def _meddled(visit: int, judged: Judged, context: RunContext) -> tuple[str, ...]:
-    """Files that judge and are not as they were when the checks began; put back, and what was there is kept."""
+    """Put back files that judge and changed while the checks ran; their content is kept. Returns their paths."""
     after = context.snapshots.take()
     if after == judged.tree:
         return ()
@@ -249,7 +248,7 @@ def _meddled(visit: int, judged: Judged, context: RunContext) -> tuple[str, ...]
 
 
 def _only_shadow(aside: Sequence[str], judged: Judged, context: RunContext) -> bool:
-    """Whether new files may be found in the place of other modules, and do nothing else to the judge.
+    """Whether new files may be imported instead of other modules, and do nothing else to the judge.
 
     A wrong answer shows whether they do harm, and a module of the product may have such a name.
     """
@@ -259,7 +258,7 @@ def _only_shadow(aside: Sequence[str], judged: Judged, context: RunContext) -> b
 
 
 def _steering(judged: Judged, context: RunContext) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
-    """New files to set aside, and new shared files with what they are without their judging tables."""
+    """New files to set aside, and new shared files without their judging tables."""
     baseline = context.snapshots.paths(judged.before)
     new = [path for path in judged.changed if path not in baseline and not matches_globs(path, judged.task.allow_edits)]
     files = [(path, _text(context.root, path) or "") for path in new]

@@ -42,7 +42,7 @@ async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResul
 
 
 async def _lost(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
-    """Targets that are red with the edit, and green without it, again each."""
+    """Targets that are red with the edit and green without it, each confirmed by a second run."""
     again = await _red(unit, bench, texts)
     suspects = [target for target in again if target not in red]
     if not suspects:
@@ -52,7 +52,7 @@ async def _lost(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes], red: 
 
 
 async def _red(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Targets that are not green with these contents; the name of a check that lists no tests."""
+    """Targets that are not green with these contents; the check's name if it lists no tests."""
     with bench.with_contents(texts):
         result = await bench.run(unit, "control")
     if not unit.targets:

@@ -13,10 +13,10 @@ NEEDS_REVIEW: Final = "needs_review"
 """`Verification.detail` of a green verification that only an accepting review can turn into `verified`."""
 
 REPORTED: Final = "reported_contradiction"
-"""The reason of a run whose coder said that it cannot be done honestly."""
+"""The reason of a run whose coder reported that the task cannot be done honestly."""
 
 NUDGED: Final = 2
-"""Visits without progress in a row that make a run stuck: the one that earned the nudge, and the one that had it."""
+"""Consecutive visits without progress that make a run stuck: one that causes the nudge, and one that received it."""
 
 
 class Ending(NamedTuple):
@@ -47,7 +47,7 @@ def decide(state: AgentState) -> Ending | None:
 
 
 def _ambiguous(state: AgentState) -> Ending | None:
-    """Green, but other edits are green as well and disagree with it: only a person knows which is meant."""
+    """Green, but other green edits disagree with it: only a person knows which is right."""
     edits, result = state.get("edits"), state.get("test_results")
     if edits is None or result is None or not edits.question or state["task"].accept_ambiguous:
         return None
@@ -57,7 +57,7 @@ def _ambiguous(state: AgentState) -> Ending | None:
 
 
 def _none_is_right(state: AgentState) -> Ending | None:
-    """A person was asked which of the edits that pass is meant, and says that none is."""
+    """A person was asked which of the passing edits is right, and said that none is."""
     edits = state.get("edits")
     if edits is None or edits.stopped_by != "none_is_right":
         return None
@@ -127,17 +127,28 @@ def _attempts_exceeded(state: AgentState) -> Ending | None:
             "bounded_attempts_exceeded", "review_refused", f"checks green, review refused: {refused[0].summary}"
         )
     used = "the only attempt" if limits.max_attempts == 1 else f"all {limits.max_attempts} attempts"
-    return Ending("bounded_attempts_exceeded", "bounded_attempts_exceeded", f"{used} failed verification")
+    why = _idle(state)
+    return Ending("bounded_attempts_exceeded", "bounded_attempts_exceeded", f"{used} failed verification{why}")
+
+
+def _idle(state: AgentState) -> str:
+    """What to add where no attempt changed anything: what the newest did instead."""
+    spent = state["failure_history"].spent
+    visits = [visit for number, visit in sorted(state["visits"].items()) if number in spent]
+    if not visits or any(visit.changed for visit in visits) or not visits[-1].idle:
+        return ""
+    which = "it changed nothing" if len(visits) == 1 else "none changed anything"
+    return f"; {which}: {visits[-1].idle}"
 
 
 def no_progress(state: AgentState) -> str:
-    """Why the newest spent visit brought nothing new, as one sentence for a nudge; empty when it did."""
+    """Why the newest spent visit made no progress, as one sentence for a nudge; empty if it did."""
     spent = state["failure_history"].spent
     return stalled(state["visits"], max(spent)) if spent else ""
 
 
 def _stuck(state: AgentState) -> Ending | None:
-    """Two visits in a row without anything new, so that the nudge had an attempt; never before the default bound."""
+    """Two consecutive visits without progress, so that the nudge had an attempt; never before the default limit."""
     edits, judged = state.get("edits"), state.get("test_results")
     if edits is not None and edits.stopped_by == "search_time":
         return Ending("stuck", "search_time_over", f"nothing was found: {edits.detail}")

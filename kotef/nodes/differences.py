@@ -22,7 +22,7 @@ _UNKNOWN: Final = "ignored files, repositories inside the workspace, modes and e
 _SAID: Final[dict[RestoreReason, str]] = {
     "theirs": "changed by someone else, and left as they are",
     "checks": "changed by a command, but left as they are, because the checks also wrote them before the run",
-    "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)",
+    "run": "changed by the run outside its snapshots (ignored by git, or in a repository inside the workspace)",
     "blocked": "different from before the run, and could not be put back",
     "mode": "mode or attributes are different from before the run, and could not be put back",
     "refs": "branches, tags or stash of a repository inside the workspace are different from before the run",
@@ -42,7 +42,7 @@ def lines_of(
         said.append(f"deleted during the run, and restored: {grouped(report.brought_back)}")
     if report.put_back:
         kept = f"; the replaced content is in {replaced}" if replaced.is_dir() else ""
-        said.append(f"changed during the run outside of its snapshots, and put back: {grouped(report.put_back)}{kept}")
+        said.append(f"changed during the run outside its snapshots, and put back: {grouped(report.put_back)}{kept}")
     if report.gone:
         said.append(f"deleted during the run, and kotef has no copy: {grouped(report.gone)}")
     if report.unknown:
@@ -55,13 +55,13 @@ def lines_of(
         if found:
             ways = list(_ways(found, snapshots, before))
             if reason == "run" and undo:
-                ways.append(f"`{undo}` brings all back")
+                ways.append(f"`{undo}` restores everything")
             said.append("; ".join((f"{words}: {grouped([_name(each) for each in found])}", *ways)))
     return tuple(said)
 
 
 def grouped(paths: Sequence[str]) -> str:
-    """The paths; if there are many, their folders with counts."""
+    """The paths, or their folders with counts if there are many."""
     if len(paths) > _NAMED:
         folders = Counter(f"{path.split('/')[0]}/" if "/" in path.rstrip("/") else path for path in paths)
         names = [
@@ -74,7 +74,7 @@ def grouped(paths: Sequence[str]) -> str:
 
 
 def next_replaced(run_dir: Path) -> Path:
-    """A folder of the run that does not exist yet, for content that an undo replaces."""
+    """A new folder in the run's directory for content that an undo replaces."""
     number = 1
     while (place := run_dir / f"{_REPLACED}-{number}").exists():
         number += 1

@@ -5,7 +5,8 @@ from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from kotef.integrity import helpers_beside_tests, is_protected, matches_globs, protected_paths
+from kotef.files import matches_globs
+from kotef.integrity import helpers_beside_tests, is_protected, protected_paths
 from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
@@ -62,7 +63,7 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collec
 
 
 def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files: Collection[str]) -> str:
-    """That the checks run or source all the code there is, and how some of it can be opened; else empty."""
+    """A message if the checks run or source all code, with how to open some of it; else empty."""
     protected = guard_of(task, baseline, snapshots, test_files).protected
     named = {path for check in task.checks for path in judging_files(check.command)}
     paths = [path for path in snapshots.paths(baseline) if path.endswith(_CODE)]
@@ -71,13 +72,13 @@ def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files
         return ""
     some = ", ".join(code[:5]) + (", …" if code[5:] else "")
     return (
-        f"all code that could be changed is run or sourced by the checks, so it counts as a judge and is put back: "
-        f"{some}; if a file is product and not a judge, allow it, for example with `--allow-edits {code[0]}`"
+        f"the checks run or source all code that could be changed, so it judges and is put back: "
+        f"{some}; if a file is product code, open it, for example with `--allow-edits {code[0]}`"
     )
 
 
 def _linked_tests(paths: frozenset[str], snapshots: Snapshots, tree: str) -> Iterator[str]:
-    """A link that stands where a directory of tests would, and what it leads to inside the workspace."""
+    """A link in place of a test directory, and its target inside the workspace."""
     for path in paths:
         name = path.rpartition("/")[2]
         if "." not in name and is_protected(f"{path}/inside") and not is_protected(path):

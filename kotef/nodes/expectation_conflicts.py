@@ -14,7 +14,7 @@ from kotef.state import AgentState
 CONTRADICTING: Final = "contradicting_assertions"
 """The reason of a run that ended because of two assertions."""
 _FILES: Final = 400
-"""Test files that are compared with those that hold a target."""
+"""Number of test files that are compared with those of the targets."""
 _CALLED: Final = re.compile(r"(\w+)\(")
 _ASSIGNS: Final = re.compile(r"(?:^|\s)\w+=")
 _LARGEST: Final = 1_000_000
@@ -22,7 +22,7 @@ _LARGEST: Final = 1_000_000
 
 
 def contradicting_assertions(state: AgentState, context: RunContext) -> Ending | None:
-    """The ending that two assertions call for, if this run must meet both and may change neither; else None."""
+    """The ending for two conflicting assertions that this run must meet and may not change; else None."""
     baseline = state.get("baseline")
     if baseline is None or state.get("edits") is not None or _differ_in_environment(baseline):
         return None
@@ -79,7 +79,7 @@ def _differ_in_environment(baseline: Verification) -> bool:
 
 
 class _Demands:
-    """Which tests the run has to turn green, and which it has to leave so."""
+    """The tests that the run must turn green, and those it must keep green."""
 
     def __init__(self, baseline: Verification) -> None:
         names = sorted((check.name for check in baseline.checks), key=len, reverse=True)

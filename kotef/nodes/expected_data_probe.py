@@ -7,17 +7,17 @@ from typing import Final
 
 from kotef.checks.probe import ProbeName, ProbeResult
 from kotef.checks.types import RED
-from kotef.files import read_within
-from kotef.integrity import WrongAnswer, file_of_test, is_test_code, matches_globs, wrong_answers
+from kotef.files import matches_globs, read_within
+from kotef.integrity import WrongAnswer, file_of_test, is_test_code, wrong_answers
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 from kotef.shell import judging_files
 
 _NAME: Final[ProbeName] = "expected data"
 _MOST: Final = 3000
-"""Files of code that are searched for the name of a data file."""
+"""Number of code files that are searched for the name of a data file."""
 _LARGEST: Final = 1_000_000
-"""Bytes of one of them."""
+"""Largest of them, in bytes."""
 _DOCUMENTATION: Final = (".md", ".rst", ".adoc")
 _CODE: Final = (".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cpp", ".php")
 
@@ -46,12 +46,12 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
         told = "green with expected data as before"
         return ProbeResult(name=_NAME, check=unit.check.name, value="fine", told=told)
     told = f"green only with other expected data: {', '.join(paths)}"
-    evidence = (f"{lost[0]}: red with {answers[lost[0]].path} as it was; if it may change: --allow-edits",)
+    evidence = (f"{lost[0]}: red with {answers[lost[0]].path} as it was; use --allow-edits if it may change",)
     return ProbeResult(name=_NAME, check=unit.check.name, value="alarm", told=told, evidence=evidence)
 
 
 def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
-    """Data files from before the run that it changed, except for those that the task names or opens."""
+    """Earlier data files that the run changed, except those that the task names or opens."""
     known = bench.context.snapshots.paths(bench.before)
     kept = (path for path in judged.changed if path in known and path in bench.paths())
     return frozenset(
@@ -83,7 +83,7 @@ def _naming(path: str) -> re.Pattern[str]:
 
 
 def _text_before(path: str, bench: Bench, judged: Judged) -> str:
-    """A file of code as it was before the run; empty if it cannot be read."""
+    """A code file as it was before the run; empty if it cannot be read."""
     try:
         if path in judged.changed:
             content = bench.context.snapshots.read(bench.before, path) or b""
@@ -95,7 +95,7 @@ def _text_before(path: str, bench: Bench, judged: Judged) -> str:
 
 
 def _answers(unit: ProbeUnit, bench: Bench, data: Collection[str]) -> dict[str, WrongAnswer]:
-    """For each target that compares with one of these files, a wrong content of it."""
+    """For each target that compares with one of these files, wrong content for that file."""
     found: dict[str, WrongAnswer] = {}
     for target in (unit.targets or judging_files(unit.check.command)) if data else ():
         path = file_of_test(target, bench.paths(), bench.read)

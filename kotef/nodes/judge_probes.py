@@ -77,10 +77,10 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, co
     if confirmed.doubts and (not units or sum(each.complete for each in found) < len(units)):
         return refused(verification, SPEAKS, confirmed.doubts, confirmed.summary.splitlines())
     proved = is_alive(found) and is_caused(found)
-    return verification if proved or not confirmed.passed else _told(verification)
+    return verification if proved or not confirmed.passed else _marked_unprobed(verification)
 
 
-def _told(verification: Verification) -> Verification:
+def _marked_unprobed(verification: Verification) -> Verification:
     """The green verification, whose first line says that no probe speaks for it."""
     first, *rest = verification.summary.splitlines() or [""]
     summary = "\n".join([f"{first}, {NOT_PROBED}", *rest])[:MAX_SUMMARY]
@@ -88,7 +88,7 @@ def _told(verification: Verification) -> Verification:
 
 
 def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator[ProbeUnit]:
-    """What turned from red to green, check by check; where nothing did, the new tests that prove the change."""
+    """The units that turned green, by check; if none did, the new tests that prove the change."""
     wanted = set(verification.fixed).intersection(verification.targets) or set(verification.proved)
     for check, result in judged.results:
         passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
@@ -98,7 +98,7 @@ def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator
 
 
 def _units_of(test: str, check: str) -> Iterator[str]:
-    """Names under which a test may have been red: its own, and those of what it stands in, if that was not loaded."""
+    """Names under which a test may have been red: its own, and its file or class if that was not loaded."""
     parts = test.split("::")
     for end in range(1, len(parts) + 1):
         name = "::".join(parts[:end])
@@ -144,7 +144,7 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
 
 
 async def _chance(rounds: ChanceRounds, red_alone: ProbeUnit | None) -> ProbeResult:
-    """What all rounds found, and whether a target that was red alone stays so."""
+    """The finding of all rounds, and whether a target that was red alone stays red."""
     alarm = await red_alone_probe(red_alone, rounds.bench) if red_alone else None
     return alarm or await rounds.rest()
 
@@ -155,7 +155,7 @@ async def _if_any(
     bench: Bench,
     judged: Judged,
 ) -> ProbeResult | None:
-    """What a probe found that has nothing to do for most changes."""
+    """The finding of a probe that most changes do not need."""
     try:
         return await act(unit, bench, judged)
     except OutOfTimeError:
@@ -164,6 +164,6 @@ async def _if_any(
 
 
 def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:
-    """Targets that the control left out; None if there is none."""
+    """A unit of the targets that the control left out; None if there are none."""
     left_out = [target for target in asked.targets if target in kept.red_alone]
     return asked.only(left_out, bench) if asked.is_part and left_out else None

@@ -13,9 +13,9 @@ from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in, varied
 from kotef.shell import judging_files
 
 ORACLES: Final = {"fast": 2, "full": 6}
-"""Oracles of one target that are made wrong."""
+"""Number of oracles per target that are made wrong."""
 DEFINED: Final = 3
-"""Wrong answers that are tried where the files of the targets are not found, or a check names no test."""
+"""Wrong answers tried if the files of the targets are not found, or a check names no test."""
 
 Batch: TypeAlias = list[tuple[str, WrongAnswer]]
 """Targets, each with the wrong answer that is tried for it in one run."""
@@ -35,7 +35,7 @@ async def answer_probe(
         unit = replace(unit.whole(), targets=())
         waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:DEFINED]
     if not waiting:
-        return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
+        return not_probed("wrong answers", unit.check.name, "no expected value that can safely be made wrong")
     if rounds is not None:
         unit = replace(unit, is_varied=True)
     heard = 0
@@ -79,7 +79,7 @@ async def answer_probe(
             evidence=evidence,
         )
     if not heard:
-        why = "the test does not reach its oracles" if silent else "wrong answers kept the tests from being loaded"
+        why = "the test does not reach its assertions" if silent else "wrong answers kept the tests from being loaded"
         return not_probed("wrong answers", unit.check.name, why)
     return ProbeResult(
         name="wrong answers",
@@ -98,12 +98,12 @@ def _defined(bench: Workbench) -> Sequence[str]:
 
 
 def _scripts(unit: ProbeUnit) -> tuple[str, ...]:
-    """Scripts that a check without a list of tests is made of."""
+    """The scripts of a check that lists no tests."""
     return judging_files(unit.check.command)
 
 
 def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
-    """At most so many wrong answers for a target, of different kinds first."""
+    """At most this many wrong answers for a target, different kinds first."""
     path = file_of_test(target, bench.paths(), bench.read)
     content = bench.read(path) if path else None
     if path is None or content is None:
@@ -134,7 +134,7 @@ def _batches(waiting: Sequence[tuple[str, WrongAnswer]], unit: ProbeUnit, bench:
 
 
 def _batch(waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench) -> tuple[Batch, Batch]:
-    """Wrong answers that can be tried in one run, one a target at most, and the others."""
+    """Wrong answers that fit into one run, at most one per target, and the rest."""
     if waiting and _is_shared(*waiting[0], waiting):
         return list(waiting[:1]), list(waiting[1:])
     batch: Batch = []
@@ -152,7 +152,7 @@ def _batch(waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench) -> tupl
 
 
 def _is_shared(target: str, answer: WrongAnswer, waiting: Sequence[tuple[str, WrongAnswer]]) -> bool:
-    """Whether a changed file beside the tests may make other targets fail as well: then it is tried alone."""
+    """Whether a changed file beside the tests may make other targets fail too; then it is tried alone."""
     is_beside = not target.startswith(answer.path)
     return is_beside and any(other.path == answer.path for name, other in waiting if name != target)
 
@@ -160,7 +160,7 @@ def _is_shared(target: str, answer: WrongAnswer, waiting: Sequence[tuple[str, Wr
 async def _with(
     batch: Sequence[tuple[str, WrongAnswer]], unit: ProbeUnit, bench: Workbench, what: str
 ) -> CommandResult:
-    """The unit judged with these wrong answers."""
+    """Judge the unit with these wrong answers."""
     mixture = Mixture()
     for _, answer in batch:
         mixture.take(answer.path, bench.read(answer.path) or b"", answer.content)
@@ -213,7 +213,7 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
 
 
 async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
-    """A test that must fail, beside a target, is listed red and turns the status."""
+    """A failing test added beside a target must be listed red and change the status."""
     for target in unit.targets or _scripts(unit):
         path = file_of_test(target, bench.paths(), bench.read)
         content = bench.read(path) if path else None

@@ -16,7 +16,7 @@ from kotef.workspace import Snapshots
 
 
 def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:
-    """One sentence for the issue entry: the way that kotef itself offers first, then what there is to look at."""
+    """One sentence for the issue entry: first what kotef offers, then what to look at."""
     task, judged = state["task"], state.get("test_results")
     said = follow_up(ending.outcome, ending.sentence, failures, reason=ending.reason)
     if ending.reason == "no_sandbox":
@@ -37,20 +37,20 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     green = judged is not None and judged.green
     if ending.reason == "nothing_left_to_try" and green and not task.model:
         return (
-            "name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL), or write a test that fails until the "
-            "goal is reached: every check is already green, and without a model only failures can be worked on"
+            "every check is already green, and without a model only failures can be worked on: name a model "
+            "(`--model`), or write a test that fails until the goal is reached"
         )
     opened = product_among(judged.put_back) if judged is not None and judged.detail != SPEAKS else ()
     if opened and ending.outcome in {"bounded_attempts_exceeded", "stuck", "budget_exceeded"}:
         path = opened[0]
-        return f"if {path} is product and not a judge, run it again with `--allow-edits {shlex.quote(path)}`; or {said}"
+        return f"if {path} is product code, run again with `--allow-edits {shlex.quote(path)}`; or {said}"
     hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
     return f"{hint}; or {said}" if hint else said
 
 
 def longer_search(task: Task) -> str:
-    """The chain with a longer search, and the time of the run that it needs."""
-    links = parse_chain(task.coder)
+    """The chain with a longer search, and the run time that it needs."""
+    links = parse_chain(task.coder, extensions=None)
     asked = next((link.seconds for link in links if link.name == "search" and link.seconds), SEARCH_SECONDS)
     seconds = longer(asked)
     chain = ",".join(_spelled(link, seconds if link.name == "search" else link.seconds) for link in links)

@@ -4,11 +4,11 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Deps, RunContext
@@ -16,9 +16,10 @@ from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import recall, tell
 from kotef.failures.visit_history import merge_visits, recount
-from kotef.models.structured_output import ask
+from kotef.models.structured_output import StructuredAnswer, ask
 from kotef.nodes.decide import Ending, decide, no_progress
 from kotef.nodes.expectation_conflicts import contradicting_assertions
+from kotef.nodes.plan_material import excerpts_for, unknown_files
 from kotef.nodes.prefix import watch_prefix
 from kotef.nodes.review import account, review
 from kotef.nodes.visit_record import judged_visit
@@ -28,14 +29,23 @@ from kotef.stop_gate import next_step
 
 SHOWN_ENTRIES = 8
 SHOWN_TESTS: Final = 3
-"""Failing tests that a step made by code names."""
+"""Number of failing tests that a step made by code names."""
+
+EMPTY: Final = "the plan has no step, and no reason in `blocked`"
 
 NO_HYPOTHESIS: Final = "The planner named no new cause: find one before you edit."
-"""The note to a coder in place of a nudged planner's missing hypothesis."""
+"""The note to a coder if a nudged planner named no hypothesis."""
+
+
+def _require_all(schema: dict[str, Any]) -> None:
+    """A grammar made of the schema leaves nothing out; an answer that does is read all the same."""
+    schema["required"] = list(schema.get("properties", ()))
 
 
 class StepAnswer(BaseModel):
     """One step of the plan."""
+
+    model_config = ConfigDict(json_schema_extra=_require_all)
 
     description: str = Field(description="what to change, concretely")
     files: list[str] = Field(default_factory=list, description="workspace-relative paths this step touches")
@@ -45,9 +55,16 @@ class StepAnswer(BaseModel):
 class PlanAnswer(BaseModel):
     """The plan for the next visit of the coder."""
 
+    model_config = ConfigDict(json_schema_extra=_require_all)
+
     hypothesis: str = Field(default="", description="why the last attempt failed and what is different now")
     steps: list[StepAnswer] = Field(default_factory=list)
     blocked: str = Field(default="", description="only if no honest plan exists: the one-sentence reason")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has neither a step nor a reason to stop."""
+        return not self.steps and not self.blocked.strip()
 
 
 async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
@@ -65,6 +82,9 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         ending = Ending("budget_exceeded", "max_time", f"{figure} while a model was answering (--max-time)")
     except ModelError as error:
         ending = Ending("model_unavailable", error.fault, str(error))
+        paid = StructuredAnswer[PlanAnswer](None, None, error.paid, ())
+        booked = account(paid, visit, "unfinished", deps.models.planner_price, deps.run)
+        update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | booked.by_call)
         if error.fault == "call_time":
             ending = Ending("budget_exceeded", "max_call_time", f"{error} (--max-call-time)")
     if ending is not None:
@@ -81,7 +101,7 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 
 
 async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) -> Ending | None:
-    """The ending this state calls for, or None with the plan in `update`; what a review said is there in any case."""
+    """The ending for this state, or None with the plan in `update`; `update` always has the review."""
     reviewed, said = await review(state, deps)
     update.update(said)
     update["visits"] = judged_visit(reviewed)
@@ -100,13 +120,13 @@ async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) 
 
 
 def _unaccounted(state: AgentState, visit: int, context: RunContext) -> Usage:
-    """Wall time of the run that no node has recorded: that of a node a kill ended, and the ways between nodes."""
+    """Wall time that no node recorded: of a node that was killed, and between nodes."""
     seconds = context.clock.elapsed() - state["usage"].total.seconds
     return Usage(by_call={f"{visit}/planner/unaccounted": Spent(seconds=max(0.0, seconds))})
 
 
 def _next_visit(state: AgentState) -> int:
-    """Visits are numbered from 1; one that left nothing to judge keeps its number and is made again."""
+    """The number of the next visit, from 1; a visit that left nothing to judge is repeated under its number."""
     edits, judged = state.get("edits"), state.get("test_results")
     if edits is None:
         return 1
@@ -128,17 +148,20 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
     nudge = no_progress(state)
     if nudge:
         deps.run.emit("nudge", visit=visit, what=nudge)
-    text = planner_text(state, nudge, deps.run.prompts)
+    text = planner_text(state, nudge, deps.run.prompts, excerpts=await excerpts_for(state, deps.run))
     answer, usage = await _ask_model(text, nudge, state, visit, deps)
+    if answer is not None and not over_budget(merge_usage(state["usage"], usage).total, task.limits):
+        answer, more = await _with_known_files(answer, text, state, deps)
+        usage = merge_usage(usage, more)
     if answer is not None and answer.blocked.strip():
         return None, Ending("blocked", "plan_blocked", answer.blocked.strip()[:400]), usage
-    if answer is None or not answer.steps:
+    if answer is None:
         return plan_by_code(state, visit), None, usage
     return _checked(answer, state, visit), None, usage
 
 
-def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
-    """The text for the planner; `nudge` says in one line that nothing moves, or is empty."""
+def planner_text(state: AgentState, nudge: str, prompts: Prompts, *, excerpts: str = "") -> str:
+    """The text for the planner; `nudge` says in one line that nothing moves, `excerpts` show the repository."""
     task, baseline = state["task"], state.get("baseline")
     text = prompts.render(
         "planner",
@@ -150,6 +173,7 @@ def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
         allow_edits=task.allow_edits,
         baseline=baseline.summary if baseline else "",
         failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
+        excerpts=excerpts,
         memory=tell(task.memory, {entry.fingerprint for entry in state["failure_history"].entries}),
         tried=recount(state["visits"]),
         last_edits=state.get("edits"),
@@ -174,22 +198,50 @@ async def _ask_model(
     answer = await ask(deps.models.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
     usage = account(answer, visit, "planner", deps.models.planner_price, deps.run)
     plan = answer.value
-    if plan is None or not (plan.steps or plan.blocked.strip()):
-        deps.run.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
+    if plan is None or plan.is_empty:
+        empty = [EMPTY] if plan is not None else []
+        deps.run.emit("plan_fallback", visit=visit, problems=[*answer.problems[-4:], *empty])
         return None, usage
     if not nudge or _is_changed(plan, state):
         return plan, usage
     if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
-        deps.run.emit("nudge", visit=visit, what="the plan names no changed hypothesis; the planner is asked again")
+        deps.run.emit("nudge", visit=visit, what="the plan names no new hypothesis; asking the planner again")
         await next_step()
         deps.run.emit("model_call", visit=visit, node="planner")
         refusal = deps.run.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
-        answer = await ask(deps.models.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)
-        usage = merge_usage(usage, account(answer, visit, "replan", deps.models.planner_price, deps.run))
-        plan = answer.value if answer.value and (answer.value.steps or answer.value.blocked.strip()) else plan
+        second = await _ask_again(f"{text}\n{refusal}", deps)
+        usage = merge_usage(usage, account(second, visit, "replan", deps.models.planner_price, deps.run))
+        plan = plan if second.value is None or second.value.is_empty else second.value
     if _is_changed(plan, state):
         return plan, usage
     return plan.model_copy(update={"hypothesis": f"{nudge} {NO_HYPOTHESIS}"}), usage
+
+
+async def _with_known_files(answer: PlanAnswer, text: str, state: AgentState, deps: Deps) -> tuple[PlanAnswer, Usage]:
+    """The plan; one that names files that do not exist is asked for again, once, and then taken as it is."""
+    trees, visit = state["snapshots"], _next_visit(state)
+    steps = [(step.description, step.files) for step in answer.steps]
+    known = deps.run.snapshots.paths(trees[max(trees)]) if trees else ()
+    missing = list(dict.fromkeys(unknown_files(steps, known))) if known else []
+    if not missing:
+        return answer, Usage()
+    names = ", ".join(each.name for each in missing[:SHOWN_TESTS])
+    deps.run.emit("nudge", visit=visit, what=f"the plan names files that do not exist ({names}); the planner is told")
+    told = deps.run.prompts.render("unknown_files", missing=missing[:SHOWN_ENTRIES])
+    await next_step()
+    deps.run.emit("model_call", visit=visit, node="planner")
+    second = await _ask_again(f"{text}\n{told}", deps)
+    usage = account(second, visit, "replan-files", deps.models.planner_price, deps.run)
+    return answer if second.value is None or second.value.is_empty else second.value, usage
+
+
+async def _ask_again(text: str, deps: Deps) -> StructuredAnswer[PlanAnswer]:
+    """A second plan; none from an endpoint that fails now, because the first plan is better than none."""
+    assert deps.models.planner is not None  # noqa: S101  it gave the first plan
+    try:
+        return await ask(deps.models.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
+    except ModelError as error:
+        return StructuredAnswer[PlanAnswer](None, None, error.paid, ())
 
 
 def _is_changed(answer: PlanAnswer, state: AgentState) -> bool:
@@ -222,7 +274,7 @@ def _checked(answer: PlanAnswer, state: AgentState, visit: int) -> Plan:
 
 
 def plan_by_code(state: AgentState, visit: int) -> Plan:
-    """One step for each newest failure, else one for the goal; what a plan is without a model."""
+    """The plan without a model: a step for each newest failure, else one for the goal."""
     task, failures = state["task"], state["failure_history"].last
     steps = [_step(entry) for entry in failures]
     if not steps:
@@ -236,14 +288,14 @@ def _step(entry: FailureEntry) -> PlanStep:
 
 
 def _what(entry: FailureEntry) -> str:
-    """What has to be done about a failure; one that no command reported is described by the verdict."""
+    """What to do about a failure; one without a command is described by the verdict."""
     tests = _named(entry.tests)
     line = entry.summary.partition("\n")[0]
     match entry.command or entry.check:
         case "verdict":
             return f"make {tests} run and pass again" if tests else f"meet the verdict: {line}"
         case "put_back":
-            return f"do without what was {line}"
+            return f"solve it without what was {line}"
         case "review":
             return f"answer the review: {line}"
         case command:
@@ -251,7 +303,7 @@ def _what(entry: FailureEntry) -> str:
 
 
 def _named(tests: Sequence[str]) -> str:
-    """The first three, and how many more there are."""
+    """The first three tests, and how many more there are."""
     rest = len(tests) - SHOWN_TESTS
     if rest > 0:
         return f"{', '.join(tests[:SHOWN_TESTS])} and {rest} more"

@@ -17,18 +17,18 @@ from kotef.errors import KotefError
 from kotef.nodes.file_swap import standing_in
 
 MAX_TARGETS: Final = 20
-"""Targets of one check that are probed; of more, a sample."""
+"""Targets probed per check; if there are more, a sample."""
 
 MANY: Final = 1000
-"""More runs than are ever made."""
+"""A number above any number of runs."""
 ALWAYS: Final = 6
-"""Runs that are made however long they take, as long as the run has time: what a loaded machine may not leave out."""
+"""Runs that are always made while the run has time, also on a loaded machine."""
 
 
 SHORT: Final = 6.0
-"""Seconds that all probes together may take although the tests took less."""
+"""Seconds that all probes together may always take."""
 PART: Final = 0.6
-"""Part of what the tests took that runs of probes may take; preparing them needs the rest."""
+"""Fraction of the tests' time that probe runs may take; preparing them needs the rest."""
 
 
 class Workbench(Protocol):
@@ -37,7 +37,7 @@ class Workbench(Protocol):
     rng: random.Random
 
     def affords(self) -> bool:
-        """Whether one more run, of those that only add to what is proved, is worth its time."""
+        """Whether there is time for one more optional run."""
         ...
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
@@ -45,7 +45,7 @@ class Workbench(Protocol):
         ...
 
     async def run(self, unit: "ProbeUnit", what: str) -> CommandResult:
-        """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
+        """Judge the unit on the current tree. Raises OutOfTimeError."""
         ...
 
     def with_contents(self, texts: Mapping[str, bytes]) -> AbstractContextManager[None]:
@@ -67,16 +67,16 @@ class ProbeUnit:
 
     check: Check
     targets: tuple[str, ...]
-    """Ids as the check's report has them; empty if it lists no tests: the check itself is the target."""
+    """Ids from the check's report; empty if it lists no tests: the check itself is the target."""
     command: str
-    """Of the targets alone, or the check's own."""
+    """The command for the targets alone, or the check's own."""
     is_part: bool
     red_alone: tuple[str, ...] = ()
-    """Targets that are red when they are run alone; then the unit is the whole check."""
+    """Targets that are red when run alone; then the unit is the whole check."""
     is_edited: bool = False
     """Whether a harmless edit of the tests was seen to leave them green; then all that is tried looks like one."""
     is_varied: bool = False
-    """Whether runs have other surroundings each time, see `varied`."""
+    """Whether each run has different surroundings, see `varied`."""
 
     def whole(self) -> "ProbeUnit":
         """The same targets, judged by the whole check."""
@@ -94,7 +94,7 @@ class OutOfTimeError(Exception):
 
 
 async def guarded(name: ProbeName, check: str, act: Awaitable[ProbeResult]) -> ProbeResult:
-    """What the probe found; a crash of it, or of what it reads, is not a finding."""
+    """The finding of the probe; a crash is not a finding."""
     try:
         return await act
     except OutOfTimeError:
@@ -114,7 +114,7 @@ class Bench:
     tree: str
     """The tree that was judged."""
     seconds: float
-    """What all probes together may take."""
+    """Seconds that all probes together may take."""
     usual: float
     """What the tests took: runs that only add to what is proved are made while all runs took clearly less."""
     rng: random.Random
@@ -122,11 +122,11 @@ class Bench:
     _spent: float = field(default=0.0, init=False)
 
     def affords(self) -> bool:
-        """Whether one more run as long as those before keeps all within what the tests took, or within `SHORT`."""
+        """Whether one more run of average length keeps the total within the tests' time, or within `SHORT`."""
         return self.affordable() >= 1
 
     def affordable(self) -> int:
-        """How many more runs as long as those before keep all within what the tests took, or within `SHORT`."""
+        """How many more runs of average length keep the total within the tests' time, or within `SHORT`."""
         if not self._spent:
             return MANY
         left = max(SHORT, PART * self.usual) - self._spent
@@ -145,7 +145,7 @@ class Bench:
         return ProbeUnit(check, tuple(chosen), command or check.command, is_part=command is not None)
 
     async def run(self, unit: ProbeUnit, what: str) -> CommandResult:
-        """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
+        """Judge the unit on the current tree. Raises OutOfTimeError."""
         usual = next((check.seconds for check in self.verification.checks if check.name == unit.check.name), 0.0)
         used_up = self.seconds <= 0 and self._runs >= ALWAYS
         if used_up or self.context.clock.left() < (1.0 if unit.is_part else usual):
@@ -161,14 +161,14 @@ class Bench:
         return self.book(await self.context.surroundings.run(check, name, before))
 
     def book(self, result: CommandResult) -> CommandResult:
-        """The result; its seconds are taken from what is left."""
+        """The result; its seconds are deducted from the remaining time."""
         self._runs += 1
         self.seconds -= result.seconds
         self._spent += result.seconds
         return result
 
     def _named(self, unit: ProbeUnit, what: str) -> tuple[Check, str]:
-        """The check with the unit's command, and what its log is called."""
+        """The check with the unit's command, and the name of its log."""
         check = unit.check
         if unit.command != check.command:
             check = check.model_copy(update={"command": unit.command})
@@ -204,7 +204,7 @@ def varied(unit: ProbeUnit, rng: random.Random) -> ProbeUnit:
 
 
 def status_in(result: CommandResult, target: str) -> TestStatus | None:
-    """What became of the target; None if the report does not list it. Without one, the status of the command."""
+    """The status of the target; None if the report does not list it. Without a report, the status of the command."""
     if result.tests is None or not target:
         return "passed" if result.passed else "failed"
     return result.tests.get(target)

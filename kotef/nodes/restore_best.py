@@ -14,7 +14,7 @@ _NAMED: Final = 50
 
 
 def leave_baseline(state: AgentState, context: RunContext) -> None:
-    """Leave the workspace as it was before the run; what the run did stays in its patches and snapshots."""
+    """Restore the workspace to its state before the run; the edits stay in patches and snapshots."""
     trees, edits = state["snapshots"], state.get("edits")
     if edits is not None and edits.visit in trees:
         restored = _restore(trees[0], state, edits, context)
@@ -55,7 +55,7 @@ def is_undone(state: AgentState, context: RunContext) -> bool:
 
 
 def put_again(state: AgentState, context: RunContext) -> None:
-    """Put the newest visit's tree in place of the one that `leave_best` left."""
+    """Restore the newest visit's tree in place of the one that `leave_best` left."""
     trees, edits = state["snapshots"], state.get("edits")
     best = _best(state, context)
     if edits is not None and edits.visit in trees and best is not None:
@@ -64,7 +64,7 @@ def put_again(state: AgentState, context: RunContext) -> None:
 
 
 def _undo_rest(restored: Restored, state: AgentState, context: RunContext) -> list[str]:
-    """Undo changes that no tree shows, compare the whole workspace, and name what differs from before the run."""
+    """Undo changes outside trees, compare the whole workspace, and name what differs from before the run."""
     before, edits = state["snapshots"][0], state.get("edits")
     replaced = next_replaced(context.run_dir)
     try:

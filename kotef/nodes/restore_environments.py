@@ -30,7 +30,7 @@ _CONFINING: Final = frozenset({"bwrap", "strict"})
 
 
 def commands_may_write(context: RunContext) -> bool:
-    """Whether commands could write environments, so that they have to be compared."""
+    """Whether commands could write environments, so that these must be compared."""
     return context.confined not in _CONFINING
 
 
@@ -96,7 +96,7 @@ def _link_again(path: str, environments: InstalledEnvironments, context: RunCont
 
 
 def _removed(path: str, context: RunContext) -> bool:
-    """Remove a cache that a command wrote; False where that cannot be done, and a check would believe it."""
+    """Remove a cache that a command wrote; False if that fails, because a check would use it."""
     try:
         remove_within(context.root, path)
     except OSError:

@@ -49,7 +49,7 @@ def put_back(
 
 
 def keep_patch(context: RunContext, last: str, visit: int) -> None:
-    """Write what was put back, whoever wrote it, to `visit-N.put-back.patch`, so that it can be got back."""
+    """Write what was put back to `visit-N.put-back.patch`, so that it is not lost."""
     kept = context.snapshots.patch(context.snapshots.take(), last)
     (context.run_dir / f"visit-{visit}.put-back.patch").write_text(kept, encoding="utf-8", errors="surrogateescape")
 
@@ -77,7 +77,7 @@ def make_accessible(root: Path, protected: Iterable[str]) -> None:
 
 
 def _in_the_way(touched: Iterable[str], before: frozenset[str], protected: frozenset[str]) -> Iterable[str]:
-    """New paths below a protected file that became a directory, or where the directory of protected files was."""
+    """New paths that block a protected file: below it if it became a directory, or in place of its directory."""
     above = {place for path in protected for place in accumulate(path.split("/"), "{}/{}".format)}
     for path in touched:
         if path not in before:

@@ -6,12 +6,13 @@ from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, Field
 
 from kotef.checks.verdict import Verification
+from kotef.coders.chain import WITHOUT_MODEL
 from kotef.deps import Deps, RunContext
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
 from kotef.models.response_parser import MENDED
 from kotef.models.structured_output import StructuredAnswer, ask
-from kotef.models.usage import answer_facts, spent_on
+from kotef.models.usage import UNANSWERED, answer_facts, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix
 from kotef.sdd.agents import in_role
@@ -23,7 +24,8 @@ from kotef.stop_gate import next_step
 MAX_PATCH = 24_000
 """Characters of the diff a reviewer reads."""
 
-UNREADABLE = "the review gave no readable answer"
+UNREADABLE = "the answer of the review could not be read"
+NO_ANSWER = "the reviewing model did not answer"
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -46,14 +48,17 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         return state, {}
     needed = judged.detail == NEEDS_REVIEW
     open_lines = _unproved(state, judged)
-    if deps.reviewer is None or not (needed or open_lines):
+    by_search = _is_by_search(state, deps)
+    if deps.reviewer is None or not (needed or open_lines or by_search):
         return state, {}
     try:
         answer = await _ask(state, judged, open_lines, deps)
-    except ModelError:
+    except ModelError as error:
         if needed:
             raise
-        return state, {}
+        deps.run.emit("notice", text=f"{NO_ANSWER}; the checks decide")
+        paid = StructuredAnswer[ReviewAnswer](None, None, error.paid, ())
+        return state, {"usage": account(paid, judged.visit, "review", deps.reviewer_price, deps.run)}
     usage = account(answer, judged.visit, "review", deps.reviewer_price, deps.run)
     accepted = answer.value.accept if answer.value else not needed
     reason = (answer.value.reason if answer.value else UNREADABLE).strip()
@@ -65,6 +70,14 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         settled = judged.model_copy(update={"detail": ""})
         return {**state, "test_results": settled}, {"test_results": settled, "usage": usage}
     return _refused(state, judged, reason, usage)
+
+
+def _is_by_search(state: AgentState, deps: Deps) -> bool:
+    """Whether the edits are those of a coder without a model, in a chain that has one: a model reads them first."""
+    edits, judged = state.get("edits"), state.get("test_results")
+    if edits is None or judged is None or edits.visit != judged.visit or not deps.coder.has_model:
+        return False
+    return bool(edits.asked) and edits.asked[-1] in WITHOUT_MODEL.split(",")
 
 
 def _unproved(state: AgentState, judged: Verification) -> tuple[str, ...]:
@@ -80,7 +93,9 @@ async def _ask(
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
     task = state["task"]
     asked = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
-    text = deps.run.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown)
+    edits = state.get("edits")
+    found = edits.rationale if edits is not None and _is_by_search(state, deps) else ""
+    text = deps.run.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown, found=found)
     watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps.run)
     await next_step()
     deps.run.emit("model_call", visit=judged.visit, node="review")
@@ -116,6 +131,8 @@ def account(
     for number, message in enumerate(answer.messages):
         spent = spent_on(message, price)
         by_call[f"{visit}/{node}/{number}"] = spent
+        if UNANSWERED in message.response_metadata:
+            continue
         context.emit("model_answer", visit=visit, node=node, **answer_facts(message, spent))
         for tool, what in message.response_metadata.get(MENDED, ()):
             context.emit("mended", tool=tool, what=what)

@@ -17,11 +17,11 @@ from kotef.state import Spent, Task, Usage
 from kotef.workspace import change_time, written_environments
 
 MAX_LINES: Final = 10
-"""Failures of one check that its event names."""
+"""Failures per check that its event names."""
 MAX_LINE: Final = 300
 """Characters of each."""
 QUICK: Final = 60.0
-"""Seconds a check may take to be run whole, or again, where the verdict does not need it."""
+"""Seconds a check may take to be run whole, or again, if the verdict does not need it."""
 
 
 async def baseline_results(
@@ -44,7 +44,7 @@ async def baseline_results(
     results = await run_checks(task.checks, 0, context, reruns=reruns)
     if faulty := [check for check, result in results if environment_fault([(check, result)])]:
         named = ", ".join(check.name for check in faulty)
-        context.emit("retry", what="baseline", why=f"an environment fault; run again: {named}")
+        context.emit("retry", what="baseline", why=f"environment fault, running again: {named}")
         again = {check.name: result for check, result in await run_checks(faulty, 0, context, reruns=reruns)}
         results = [(check, again.get(check.name, result)) for check, result in results]
     wrote = context.snapshots.changed(tree, context.snapshots.take())
@@ -55,7 +55,7 @@ async def baseline_results(
 
 
 def usage_of(verification: Verification, *, seconds: float) -> Usage:
-    """What one verification cost."""
+    """The usage of one verification."""
     spent = Spent(seconds=seconds, commands=len(verification.checks))
     return Usage(by_call={f"{verification.visit}/verifier/checks": spent})
 
@@ -84,7 +84,7 @@ async def run_checks(
 
 
 async def _reds_first(check: Check, visit: int, context: RunContext, baseline: Verification) -> CommandResult | None:
-    """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
+    """The result of the tests red at the baseline, if it decides; None if the whole check must run.
 
     All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
     that the whole would report, fingerprint included, unless something else broke.
@@ -115,7 +115,7 @@ async def _reds_first(check: Check, visit: int, context: RunContext, baseline: V
 async def _again(
     check: Check, visit: int, result: CommandResult, context: RunContext, *, reruns: int, baseline: Verification | None
 ) -> CommandResult:
-    """The result, with those of the unexpected failures named that are none when the tests are run alone."""
+    """The result, with the unexpected failures that pass when run alone marked as flaky."""
     tests = unexpected(check, result, baseline)
     flaky = await flaky_among(
         check,
@@ -131,7 +131,7 @@ async def _again(
 
 
 def _failing(result: CommandResult) -> int:
-    """How many tests failed; where no test is known, at least those that the output names."""
+    """How many tests failed; without a report, at least those that the output names."""
     if result.tests is not None and result.failed is not None:
         return result.failed
     return max(result.failed or 0, len(result.failing))
@@ -156,6 +156,6 @@ def _tell(check: Check, visit: int, result: CommandResult, context: RunContext) 
 
 
 def _line(failure: ReportedFailure) -> str:
-    """The failure as a line; a place outside of the workspace is left out, as in the reports."""
+    """The failure as a line; a place outside the workspace is left out, as in the reports."""
     inside = not Path(failure.file).is_absolute()
     return failure_line(failure.test, failure.message, failure.file if inside else "", failure.line if inside else None)

@@ -12,7 +12,7 @@ from kotef.workspace import Snapshots
 _CASE: Final = re.compile(rb"^\s*class \w+\(.*TestCase\b.*\):", re.MULTILINE)
 _OF_PYTEST: Final = re.compile(rb"^(?:import|from) pytest\b|^(?:async )?def test", re.MULTILINE)
 _READ: Final = 200
-"""Test files looked into."""
+"""Number of test files that are read."""
 
 
 def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: Sequence[str] = ()) -> str:
@@ -32,11 +32,11 @@ def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: S
     tops = {PurePosixPath(path).parent.as_posix() for path in paths}
     packaged = all(top == "." or f"{top}/__init__.py" in snapshots.paths(baseline.tree) for top in tops)
     found = "" if packaged else f" discover -s {shlex.quote(min(tops, key=len))}"
-    return f"the tests are unittest's, which needs no pytest: --check {shlex.quote(f'{python} -m unittest{found}')}"
+    return f"the tests use unittest and do not need pytest: --check {shlex.quote(f'{python} -m unittest{found}')}"
 
 
 def _python_of(command: str) -> str:
-    """The interpreter that was to run pytest; empty when the command runs something else."""
+    """The interpreter that should run pytest; empty if the command runs something else."""
     match = re.search(r"(?:^|\s)(\S*python[\d.]*) -m pytest\b", command)
     if match:
         return match[1]

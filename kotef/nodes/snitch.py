@@ -26,7 +26,7 @@ from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 SHOWN_ENTRIES = 5
 
 ASIDE = "issue.md"
-"""In the directory of a run: its entry, where the issue log could not be written."""
+"""File in the run's directory for its entry, if the issue log cannot be written."""
 
 
 async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
@@ -43,16 +43,16 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 
 
 class IssuePlace(NamedTuple):
-    """Where the entry of a run stands."""
+    """The place of a run's entry."""
 
     path: str
     """Path relative to the workspace."""
     trouble: str = ""
-    """Why it is not in the issue log but beside the run's result; empty when it is there."""
+    """Why it is beside the run's result instead of in the issue log; empty if it is in the log."""
 
 
 def write_entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
-    """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
+    """Write or update the entry of this run; in its own directory if the log cannot be written.
 
     When the disk is full, what cached logs of this run can be spared makes room, and it is tried again.
     """
@@ -83,7 +83,7 @@ def _recorded(path: Path, entry: IssueEntry, context: RunContext) -> Change:
 
 
 def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEntry:
-    """The entry for an ending of this state, without secrets."""
+    """The entry for this ending, without secrets."""
     task, history = state["task"], state["failure_history"]
     failures = tuple(
         IssueFailure(
@@ -129,42 +129,44 @@ def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEnt
 
 
 def _resume(state: AgentState, ending: Ending, context: RunContext) -> str:
-    """Empty where what a resume goes on from is gone: an unconfined command can delete that."""
+    """The resume command; empty if the state it needs is gone, because an unconfined command can delete it."""
     task = state["task"]
     hint = resume_hint(ending, task.run_id, task.limits.max_attempts, state.get("edits"))
     return hint if hint and (context.run_dir / CHECKPOINTS).exists() else ""
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
-    """What the attempts ended with; the baseline's failures only when there was no attempt."""
+    """The failures of the attempts; those of the baseline only if there was no attempt."""
     return tuple(entry for entry in history.entries if entry.visit) or history.entries
 
 
 def _reported(edits: Edits | None) -> Iterator[str]:
-    """What the coder reported, whole: the sentence of an entry is shown in part where it is long."""
+    """The full report of the coder, because the sentence of an entry may be cut."""
     if edits is not None and edits.contradiction is not None:
         claim = edits.contradiction
         yield f"the coder's words on {claim.place} (a claim): {claim.why}"
 
 
 def _last_words(state: AgentState) -> Iterator[str]:
-    """What ended each attempt that a guard or a limit ended, and its coder's last words; also where nothing changed."""
+    """Why a guard or a limit ended an attempt, with the coder's last words; also if nothing changed."""
     for number, visit in sorted(state["visits"].items()):
         if visit.stopped:
             yield f"attempt {number} stopped by: {visit.stopped}"
         if visit.said and (visit.stopped or not visit.changed):
             yield f"attempt {number}, the coder's last words (a claim): {visit.said}"
+        if visit.idle:
+            yield f"attempt {number} changed nothing: {visit.idle}"
 
 
 def _touched(state: AgentState, context: RunContext) -> tuple[str, ...]:
-    """Every file some attempt changed, whether or not the change still stands."""
+    """Every file that an attempt changed, whether or not the change was kept."""
     trees = state["snapshots"]
     touched = {path for visit in trees if visit for path in context.snapshots.changed(trees[0], trees[visit])}
     return tuple(sorted(touched))
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that continues from this ending of the visit `edits`; None when there is nothing to continue with."""
+    """The command that continues after this ending; None if the run cannot continue."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

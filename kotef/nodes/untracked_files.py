@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from kotef.checks.failure_entries import NO_SNAPSHOT
 from kotef.checks.verification import Verification
 from kotef.deps import RunContext
-from kotef.files import move_out, read_regular, remove_within, touch_within
-from kotef.integrity import configures_runner, is_configuration, is_protected, is_test_code, matches_globs
+from kotef.files import matches_globs, move_out, read_regular, remove_within, touch_within
+from kotef.integrity import configures_runner, is_configuration, is_protected, is_test_code
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
@@ -28,11 +28,11 @@ from kotef.workspace import (
     write_entry,
 )
 
-LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
+LOST: Final = "what no snapshot holds (kotef's own record of it is missing or was changed)"
 
 
 class UntrackedBefore(NamedTuple):
-    """What was found before the checks of a visit run."""
+    """Findings before the checks of a visit run."""
 
     restored: Restored
     suspects: Mapping[str, bytes | None]
@@ -43,7 +43,7 @@ class UntrackedBefore(NamedTuple):
 def remember_unheld(
     task: Task, tree: str, context: RunContext, *, environments: InstalledEnvironments | None = None
 ) -> str:
-    """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
+    """Keep files outside snapshots that judge or may be imported, after the baseline; returns the id."""
     root, held = context.root, context.snapshots.paths(tree)
 
     def read(path: str) -> str | None:
@@ -65,7 +65,7 @@ def remember_unheld(
 def look_for_unheld(
     task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, context: RunContext
 ) -> UntrackedBefore:
-    """Put back what judged at the baseline and no snapshot holds, move new configuration away, and name the rest.
+    """Put back files outside snapshots that judged at the baseline, move new configuration away, name the rest.
 
     Bytecode that came with the run is removed: Python would believe it rather than the source. kotef's own commands
     write none.
@@ -104,7 +104,7 @@ def look_for_unheld(
 def take_away(
     suspects: Mapping[str, bytes | None], known: UntrackedFiles | None, context: RunContext
 ) -> tuple[str, ...]:
-    """Leave of files that no snapshot holds what was there at the baseline; the run's own are moved to `hidden/`."""
+    """Keep only files outside snapshots from the baseline; the run's own are moved to `hidden/`."""
     told = []
     for path, old in suspects.items():
         if old is not None:
@@ -117,7 +117,7 @@ def take_away(
 
 
 def _move_whole(path: str, repositories: Collection[str], context: RunContext) -> None:
-    """Move a file; and where it is in a repository that came with the run, that whole one."""
+    """Move a file or, if it is in a repository that the run added, that whole repository."""
     inside = [above for above in _above(path) if (context.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:
@@ -132,7 +132,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def replaced(path: str, content: bytes, since: float, context: RunContext) -> bool:
-    """Put a content back, and keep what was there with the run; False where that cannot be done.
+    """Put content back and keep the replaced content with the run; False if that fails.
 
     It is as old as the baseline, at `since`: make would take a built file that is newer for one of the new sources.
     """

@@ -30,7 +30,7 @@ NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
     }
 )
-"""What can end a visit that is not an attempt, if it changed nothing."""
+"""Reasons that end a visit without an attempt, if it changed nothing."""
 
 
 async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:

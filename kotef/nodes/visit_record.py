@@ -11,10 +11,10 @@ from kotef.state import CUT_SHORT, AgentState, Edits
 from kotef.workspace import Snapshots
 
 PUT_BACK: Final = "put_back"
-"""Name of the failure that says what was put back: not a way in which the project fails."""
+"""Name of the failure entry for files that were put back; it is not a failure of the project."""
 
 REFUSED: Final = "review_refused"
-"""Detail of a refused review, whatever its words: one cannot be distinguished from another."""
+"""Detail of a refused review, the same for all, because reviews cannot be compared."""
 
 
 def judged_visit(state: AgentState) -> dict[int, Visit]:
@@ -32,14 +32,14 @@ def judged_visit(state: AgentState) -> dict[int, Visit]:
 
 
 def edited(state: AgentState) -> frozenset[str]:
-    """Paths that a coder of this run changed in any visit, the one that is being judged included."""
+    """Paths that a coder of this run changed in any visit, including the one being judged."""
     edits = state.get("edits")
     earlier = (path for visit in state["visits"].values() for path in visit.changed)
     return frozenset((*earlier, *(edits.changed if edits else ())))
 
 
 def left_by_checks(state: AgentState, snapshots: Snapshots) -> frozenset[str]:
-    """Paths that differ from the state before the run by the checks' doing alone.
+    """Paths that differ from the state before the run only because the checks wrote them.
 
     What they wrote at the baseline is theirs where the workspace did not hold it, or where no coder changed it since.
     """
@@ -69,6 +69,7 @@ def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> V
         foreign=edits.foreign[:MAX_UNITS] if edits else (),
         said=" ".join(said[: MAX_SAID if edits and edits.changed else MAX_REASON].split()),
         stopped=edits.detail if edits and edits.stopped_by in CUT_SHORT else "",
+        idle=edits.idle if edits else "",
         fixed=tuple(unit for unit in sorted(was.difference(red)) if _is_green(unit, judged, last)),
         broke=tuple(unit for unit in red if unit not in was)[:MAX_UNITS],
     )
@@ -79,7 +80,7 @@ def _red_tests(judged: Verification) -> Iterator[str]:
 
 
 def _red_checks(judged: Verification) -> Iterator[str]:
-    """What is red in checks whose report names no test: the names read from the output, else the check itself."""
+    """Red units of checks without a report: the names read from the output, else the check itself."""
     for check in judged.checks:
         if not (check.passed or check.advisory or check.red):
             yield from check.failing or (check.name,)

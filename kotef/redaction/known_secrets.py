@@ -25,7 +25,7 @@ def know(redactor: Redactor) -> None:
 
 @contextmanager
 def scope() -> Iterator[None]:
-    """What is made known in this block is forgotten after it."""
+    """Forget secrets that were registered within this block."""
     token = _known.set(_known.get())
     try:
         yield

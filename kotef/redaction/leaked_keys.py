@@ -9,16 +9,16 @@ from kotef.redaction.secrets import secrets_of_environment
 
 _KEYS: Final = {
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
-    "an access key of AWS": r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])",
-    "a token of GitHub": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{60,251})\b",
-    "a token of GitLab": r"\bgl(?:pat|dt|rt|ft|soat|ptt)-[A-Za-z0-9_-]{20,}",
-    "a token of Slack": r"\bxox[abeprs]-[A-Za-z0-9-]{10,}",
-    "a key of Google": r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
-    "a key of Stripe": r"\b[rs]k_live_[A-Za-z0-9]{16,}",
-    "a token of npm": r"\bnpm_[A-Za-z0-9]{36}\b",
-    "a token of PyPI": r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
-    "a key of a model's endpoint": r"\bsk-(?:ant-|proj-|or-v1-)?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{32,}",
-    "a token of Hugging Face": r"\bhf_[A-Za-z]{34}\b",
+    "an AWS access key": r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])",
+    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{60,251})\b",
+    "a GitLab token": r"\bgl(?:pat|dt|rt|ft|soat|ptt)-[A-Za-z0-9_-]{20,}",
+    "a Slack token": r"\bxox[abeprs]-[A-Za-z0-9-]{10,}",
+    "a Google key": r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+    "a Stripe key": r"\b[rs]k_live_[A-Za-z0-9]{16,}",
+    "an npm token": r"\bnpm_[A-Za-z0-9]{36}\b",
+    "a PyPI token": r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
+    "a key for a model endpoint": r"\bsk-(?:ant-|proj-|or-v1-)?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{32,}",
+    "a Hugging Face token": r"\bhf_[A-Za-z]{34}\b",
 }
 _FOUND: Final = [(what, re.compile(pattern)) for what, pattern in _KEYS.items()]
 
@@ -44,7 +44,7 @@ def keys_in(lines: Sequence[str]) -> Iterator[Forgotten]:
         elif what := next((what for what, pattern in _FOUND if pattern.search(line)), ""):
             yield Forgotten(number, what)
         elif "@" in line and secrets_of_environment({"": line}):
-            yield Forgotten(number, "a password in an address")
+            yield Forgotten(number, "a password in a URL")
     whole = "\n".join(lines)
     if not alone and redactor().text(whole) != whole:  # broken over several lines
         yield Forgotten(0, "the value of a secret")

@@ -14,13 +14,13 @@ from kotef.redaction.deep_text import each_text
 T = TypeVar("T")
 
 SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
-"""What is in the name of a variable that holds a secret."""
+"""Pattern in the name of a variable that contains a secret."""
 SHORTEST: Final = 8
 """Characters, white space aside, from which on a value is long enough to distinguish it from other text."""
 LONGEST: Final = 16_384
 """Characters of one value; what is longer is a document, not a secret."""
 SECRET_MARK: Final = re.compile(r"\[secret:[\w.-]{1,100}\]")
-"""What stands in the place of a value."""
+"""The mark in place of a secret value."""
 
 _SPACE: Final = b" \t\r\n\v\f"
 _GAP: Final = rb"[ \t\r\n\v\f]*+"
@@ -47,7 +47,7 @@ _DUMMIES: Final = frozenset(
 )
 """Values that are made of these words, and of a few digits that count, stand for a secret and are none."""
 _LOCAL: Final = frozenset({"lm-studio", "no-key-needed", "no-key-required", "not-needed", "sk-no-key-required"})
-"""What people give to local servers that ask for no key."""
+"""Dummy keys for local servers."""
 _ORDINARY: Final = re.compile(r"[a-z]*\d{0,4}", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+")
 _LONG_WORD: Final = 20
@@ -89,13 +89,13 @@ def assigned_secrets(text: str) -> list[KnownSecret]:
 
 
 def secrets_of_settings(found: Sequence[KnownSecret]) -> list[KnownSecret]:
-    """What among settings is secret: by its name, or because no one would take it for a plain setting."""
+    """Secrets among settings: by name, or because the value does not look like a plain setting."""
     secret = [(name, value) for name, value in found if SECRET_NAME.search(name) or not _is_setting(value)]
     return _real([*secret, *_logins(found)])
 
 
 def secrets_of_run(keys: Mapping[str, str]) -> list[KnownSecret]:
-    """What the run itself was given to be let in somewhere: a secret unless it cannot be any key at all."""
+    """Keys given to the run; all count as secrets unless they cannot be a key."""
     given = [(name, value.strip()) for name, value in keys.items()]
     return [(name, key) for name, key in given if len(key) >= SHORTEST and not _stands_for_none(key)]
 
@@ -178,7 +178,7 @@ class Redactor:
     """
 
     def __init__(self, known: Iterable[KnownSecret] = ()) -> None:
-        """Of two names with one value the first is shown."""
+        """If two names have the same value, the first is shown."""
         self._forms: dict[bytes, bytes] = {}
         for name, value in known:
             mark = f"[secret:{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:100]}]".encode()
@@ -283,7 +283,7 @@ class StreamRedactor:
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
-        """What may be shown by now."""
+        """The text that can be shown so far."""
         shown, self._held = self._redactor.begun(self._held + piece)
         return shown
 

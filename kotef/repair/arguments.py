@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, permutations
 from typing import Any, Final
 
@@ -51,18 +51,28 @@ def around(calls: Sequence[str], constants: Sequence[float]) -> Iterator[str]:
     """
     rows = [row for row in map(_value, calls) if row]
     ordered = _ordered(rows)
-    made: list[str] = []
-    for name in dict.fromkeys(name for row in rows for name in row if name != "self"):
-        pool = [row[name] for row in rows if name in row]
-        values = {repr(value): value for value in pool}
-        distinct = [values[key] for key in list(values)[:: max(1, len(values) // _FEW)]]
-        holder = next(row for row in rows if name in row)
-        for value in distinct:
-            made += [repr({**holder, name: like(pool, new)}) for new in _moved(value, constants[:_FEW])]
+    names = dict.fromkeys(name for row in rows for name in row if name != "self")
+    made = [text for name in names for text in _with_moved(name, rows, constants)]
+
+    new = [text for text in dict.fromkeys(made) if text not in calls]
+    kept = [text for text in new if _keeps_order(_value(text), ordered)]
     chance = random.Random(_SEED)  # noqa: S311 - the same arguments each time
-    known = [text for text in dict.fromkeys(made) if text not in calls]
-    kept = [text for text in known if all(row[low] <= row[high] for row in [_value(text)] for low, high in ordered)]
     yield from chance.sample(kept, min(len(kept), _AROUND))
+
+
+def _with_moved(name: str, rows: Sequence[dict[str, Any]], constants: Sequence[float]) -> Iterator[str]:
+    """A call that was seen, with other values of one argument; a few of its values are moved."""
+    holder = next(row for row in rows if name in row)
+    pool = [row[name] for row in rows if name in row]
+    by_text = {repr(value): value for value in pool}
+    step = max(1, len(by_text) // _FEW)
+    for text in list(by_text)[::step]:
+        for moved in _moved(by_text[text], constants[:_FEW]):
+            yield repr({**holder, name: like(pool, moved)})
+
+
+def _keeps_order(row: Mapping[str, Any], ordered: Iterable[tuple[str, str]]) -> bool:
+    return all(row[low] <= row[high] for low, high in ordered)
 
 
 def _moved(value: Any, constants: Sequence[float]) -> Iterator[Any]:
@@ -126,7 +136,7 @@ def _round(value: int) -> tuple[int, ...]:
 
 
 def _varied_text(value: Any, chance: random.Random) -> Any:
-    """Of a text or bytes: a piece of it, other pieces, or the same with blanks around it."""
+    """Variants of a text or bytes: a piece of it, other pieces, or the same with blanks around it."""
     blank: Any = " " if isinstance(value, str) else b" "
     if not value:
         return value

@@ -11,7 +11,8 @@ from kotef.repair.operators import inserts, statements
 from kotef.repair.operators.site import EditProposal, Site
 from kotef.repair.operators.table import OPERATORS, Operator
 from kotef.repair.scope import FunctionScope
-from kotef.repair.source import SourceEdit, SwapUnit
+from kotef.repair.source import SwapUnit
+from kotef.source import SourceEdit
 
 _DISTANCE: Final = 1.5
 """Cost of standing on a line nothing speaks against, next to the most suspicious line."""
@@ -39,7 +40,7 @@ class Candidate:
     units: tuple[SwapUnit | None, ...]
     """One per edit; None for an edit outside functions."""
     halves: "tuple[Candidate, ...]" = ()
-    """Of two edits together, each by itself."""
+    """The two edits of a pair, each by itself."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
         proposal = stream.take()
         if proposal is not None:
             source = stream.site.scope.source
-            key = (source.path, hash(source.edited((proposal.edit,))))
+            key = (source.path, hash(source.content_with((proposal.edit,))))
             if key not in seen:
                 seen.add(key)
                 yield stream.candidate(proposal)

@@ -25,6 +25,9 @@ REPAIR_SECONDS: Final = SEARCH_SECONDS
 CONFIRMED: Final = 3
 """Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
 
+CANDIDATES: Final = 4
+"""Edits that a model is shown where it has to find out which is meant."""
+
 LEFT_OPEN: Final = "left open"
 
 NEITHER: Final = "none of these is right"
@@ -80,6 +83,9 @@ class SearchCoder:
         answer = await self._answered(found, brief)
         if answer.refused:
             return CoderResult(self._unmeant(answer, brief), spent)
+        if answer.question and brief.model_follows and not brief.task.accept_ambiguous:
+            edits = self._handed_on(answer, brief)
+            return CoderResult(edits, spent, found=False, hints=_as_candidates(answer))
         for patch in answer.patches[:CONFIRMED]:
             if await self._confirmed(patch, check, brief):
                 return CoderResult(self._edits(patch, found, answer, brief), spent)
@@ -156,6 +162,11 @@ class SearchCoder:
     def _unmeant(self, answer: "_RepairAnswer", brief: Brief) -> Edits:
         return Edits(visit=brief.plan.visit, coder=self.name, stopped_by="none_is_right", detail=answer.refused)
 
+    def _handed_on(self, answer: "_RepairAnswer", brief: Brief) -> Edits:
+        """Nothing changed: which of the edits is meant is the next coder's to find out."""
+        detail = f"{answer.question} The model is asked."
+        return Edits(visit=brief.plan.visit, coder=self.name, stopped_by="finished", detail=detail)
+
     def _nothing(self, found: SearchResult, seconds: float, brief: Brief) -> Edits:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
@@ -178,7 +189,7 @@ class SearchCoder:
 
 
 def _ids(tests: Iterable[str], check: Check) -> list[str]:
-    """As pytest knows them: a test that two checks run is judged as `check: id`."""
+    """The ids that pytest knows: a test that two checks run is judged as `check: id`."""
     return [test.removeprefix(f"{check.name}: ") for test in tests]
 
 
@@ -256,6 +267,13 @@ def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[P
     if not said:
         return "others pass every test, and behaved the same where they were compared"
     return f"{' and '.join(said)} {'pass' if len(differing) + more > 1 else 'passes'} every test as well"
+
+
+def _as_candidates(answer: "_RepairAnswer") -> tuple[str, ...]:
+    """The edits that pass, for a coder who can find out which is meant."""
+    advice = "Find out from the task, the documentation and the callers which is meant; perhaps none is."
+    diffs = (f"passes every test:\n{patch.diff}" for patch in answer.patches[:CANDIDATES])
+    return (f"{answer.question} {advice}", *answer.rivals, *diffs)
 
 
 def _as_hints(hints: Hints) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from kotef.files import read_regular
+from kotef.shell import CommandLink, links
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
-_SPLIT: Final = re.compile(r"&&|\|\||;|\|")
 _DROPPED: Final = re.compile(
     r"-x|--exitfirst|--maxfail.*|--lf|--last-failed|--ff|--failed-first|--sw|--stepwise|--junit-?xml.*|--cov.*|-n.*|--pdb|--durations.*"
 )
@@ -33,8 +32,8 @@ class Invocation:
 
 def invocation(command: str) -> Invocation:
     """The last run of tests in a command line; no arguments if it reaches them by way of others only."""
-    for part in reversed(_SPLIT.split(command)):
-        words = _words(part)
+    for link in reversed(links(command, shells=True)):
+        words = list(link.words)
         variables = {}
         while words and re.match(r"\w+=", words[0]):
             name, _, value = words.pop(0).partition("=")
@@ -57,32 +56,27 @@ def interpreter_of(command: str, root: Path, env: Mapping[str, str]) -> str:
 
     `python3` as a last resort, so that starting it says what is missing.
     """
-    for part in reversed(_SPLIT.split(command)):
-        for word in _words(part):
-            if _PYTHON.fullmatch(PurePosixPath(word).name):
+    for link in reversed(links(command, shells=True)):
+        for word in link.words:
+            name = PurePosixPath(word).name
+            if _PYTHON.fullmatch(name):
                 return _found(word, root, env) or word
-            if PurePosixPath(word).name in {"pytest", "py.test"} and not _through_tool(part):
+            if name in {"pytest", "py.test"} and not _through_tool(link):
                 script = _found(word, root, env)
                 python = _first_line(Path(script)) if script else ""
                 if python:
                     return python
-    for name in _ENVIRONMENTS:
-        python = str(root / name / "bin" / "python")
+
+    own = (str(root / name / "bin" / "python") for name in _ENVIRONMENTS)
+    for python in own:
         if os.access(python, os.X_OK):
             return python
     return _found("python", root, env) or _found("python3", root, env) or "python3"
 
 
-def _through_tool(part: str) -> bool:
+def _through_tool(link: CommandLink) -> bool:
     """`uv run pytest` uses the project's environment, not the pytest on PATH."""
-    return bool(re.search(r"\b(?:uv|poetry|pdm|hatch|pipenv|rye)\s+run\b", part))
-
-
-def _words(part: str) -> list[str]:
-    try:
-        return shlex.split(part)
-    except ValueError:  # an open quote, as in a part of a quoted line
-        return part.split()
+    return bool(re.search(r"\b(?:uv|poetry|pdm|hatch|pipenv|rye)\s+run\b", link.source))
 
 
 def _kept(words: list[str]) -> list[str]:

@@ -90,7 +90,7 @@ def _functions(ground: SearchGround, rivals: Sequence[Candidate]) -> list[Functi
 
 
 def _variants(ground: SearchGround, rivals: Sequence[Candidate]) -> Iterator[Variant]:
-    """Of the failing tests and of others that run edited functions, by turns; none if plain arguments tell enough.
+    """Variants of the failing tests and of others that run edited functions; none if plain arguments tell enough.
 
     A function that was seen with plain arguments is compared on others like them, which keep to what it is for better
     than a changed test does.
@@ -98,13 +98,20 @@ def _variants(ground: SearchGround, rivals: Sequence[Candidate]) -> Iterator[Var
     edited = {unit for candidate in rivals for unit in candidate.units if unit is not None}
     if edited and all(ground.traces.calls.get(_key(unit)) and not unit.outer for unit in edited):
         return iter(())
+
     lines = ground.traces.lines
     near = [test for test in ground.others if any(runs(lines.get(test, {}), unit) for unit in edited)]
     chance = random.Random(_SEED)  # noqa: S311 - the same variants each time
     chosen = [*ground.failing[:_ASKED], *chance.sample(near, min(len(near), _ASKED))]
-    known = [(test, ground.test_units.get(test)) for test in chosen]
+    return islice(_by_turns(chosen, ground, chance), _VARIANTS)
+
+
+def _by_turns(tests: Sequence[int], ground: SearchGround, chance: random.Random) -> Iterator[Variant]:
+    """A variant of each test, then a second of each, and so on."""
+    known = [(test, ground.test_units.get(test)) for test in tests]
     each = [variants(unit, test, chance) for test, unit in known if unit is not None]
-    return islice((variant for turn in zip_longest(*each) for variant in turn if variant is not None), _VARIANTS)
+    for turn in zip_longest(*each):
+        yield from (variant for variant in turn if variant is not None)
 
 
 def _key(unit: SwapUnit) -> str:

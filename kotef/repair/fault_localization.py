@@ -44,7 +44,7 @@ class ExecutionTrace:
     error: tuple[str, ...]
     """Type and text of the exception."""
     frames: tuple[tuple[str, int], ...]
-    """Of its traceback, inside the workspace, outermost first."""
+    """Frames of its traceback inside the workspace, outermost first."""
     refused: str
     """What the fence refused it."""
     starts: bool = False

@@ -23,7 +23,7 @@ def hints_of(ground: SearchGround, near: NearMisses) -> Hints:
     ]
     places.sort(key=lambda place: -place[0])
     suspicious = tuple(
-        (source.path, line, round(score, 3), source.line_text(line), _types_on(source.line_text(line), types))
+        (source.path, line, round(score, 3), source.line(line), _types_on(source.line(line), types))
         for score, source, line, types in places[:_LINES]
     )
     total = len(ground.failing)

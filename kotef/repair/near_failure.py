@@ -54,17 +54,22 @@ def _evaluated_at(function: FunctionNode, line: int) -> list[ast.AST]:
         for node in ast.walk(function)
         if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line)
     ]
-    parts: list[ast.AST] = []
-    for node in around:
-        header = getattr(node, "test", None) or getattr(node, "iter", None)
-        parts.append(node if not hasattr(node, "body") else header or ast.Pass())
+    parts = [_evaluated_first(node) for node in around]
+
     given = [node for node in ast.walk(function) if isinstance(node, ast.Assign) and node.lineno < line]
     done = -1
-    while done != len(parts):
+    while done != len(parts):  # names of names
         done = len(parts)
         read = {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
         parts += [node.value for node in given if node.value not in parts and read & set(_names(node.targets))]
     return parts
+
+
+def _evaluated_first(node: ast.stmt) -> ast.AST:
+    """The header of a statement with a body, else the statement."""
+    if not hasattr(node, "body"):
+        return node
+    return getattr(node, "test", None) or getattr(node, "iter", None) or ast.Pass()
 
 
 def _names(targets: Iterable[ast.expr]) -> Iterator[str]:

@@ -64,23 +64,31 @@ def _defaults(function: FunctionNode) -> dict[str, ast.expr]:
 def _receiver(owner: ast.ClassDef, attributes: Mapping[str, Any]) -> str:
     """The object as its constructor would make it, and what differs from that."""
     made = next((node for node in owner.body if isinstance(node, FunctionNode) and node.name == "__init__"), None)
-    stored = _stored(made) if made is not None else {}
-    names = [argument.arg for argument in made.args.args[1:]] if made is not None else []
-    if made is None or not all(stored.get(name) in attributes for name in names):
-        state = ", ".join(f"{name} {value!r}" for name, value in attributes.items())
-        return f"With {_article(owner.name)} of {state}" if state else f"With {_article(owner.name)}"
-    row = {name: attributes[stored[name]] for name in names}
+    if made is None:
+        return _with_state(f"With {_article(owner.name)}", " of ", attributes)
+    stored = _stored(made)
+    names = [argument.arg for argument in made.args.args[1:]]
+    if not all(stored.get(name) in attributes for name in names):
+        return _with_state(f"With {_article(owner.name)}", " of ", attributes)
+
     defaults = _defaults(made)
-    needed = {name: value for name, value in row.items() if not _is(defaults.get(name), value)}
+    given = {name: attributes[stored[name]] for name in names}
+    needed = {name: value for name, value in given.items() if not _is(defaults.get(name), value)}
+    call = f"With {owner.name}({_arguments(made, needed, '{}')})"
+
     fixed = _constants(made)
-    told = {
+    by_arguments = {stored[name] for name in names}
+    changed = {
         name: value
         for name, value in attributes.items()
-        if name not in {stored[each] for each in names} and not (name in fixed and fixed[name] == value)
+        if name not in by_arguments and not (name in fixed and fixed[name] == value)
     }
-    state = ", ".join(f"{name} {value!r}" for name, value in told.items())
-    call = f"With {owner.name}({_arguments(made, needed, '{}')})"
-    return f"{call} and {state}" if state else call
+    return _with_state(call, " and ", changed)
+
+
+def _with_state(front: str, joint: str, attributes: Mapping[str, Any]) -> str:
+    state = ", ".join(f"{name} {value!r}" for name, value in attributes.items())
+    return f"{front}{joint}{state}" if state else front
 
 
 def _article(name: str) -> str:

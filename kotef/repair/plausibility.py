@@ -39,7 +39,7 @@ class Plausibility:
         self._raising: list[Candidate] = []
 
     def note_raising(self, candidates: Iterable[Candidate]) -> None:
-        """Of these the edited statement always raises an error, which the program catches."""
+        """Note candidates whose edited statement always raises an error that the program catches."""
         self._raising += candidates
 
     def cost(self, candidate: Candidate) -> float:
@@ -60,7 +60,7 @@ class Plausibility:
         if candidate.anti or self.cost(candidate) < _UNLIKELY:
             return candidate.anti
         if self._is_constant(candidate):
-            return "with it a function gives the same result whatever it is given"
+            return "it makes a function return the same result for every input"
         if self._is_raising(candidate):
             return "what it changes always raises an error, which is caught"
         if name := self._left_out(candidate):
@@ -110,15 +110,21 @@ def constant_result(program: str, unit: SwapUnit) -> bool:
     function = next((node for node in ast.walk(tree) if isinstance(node, FunctionNode)), None)
     if function is None:
         return False
-    inside = list(ast.walk(function))
+
+    value = _only_result(list(ast.walk(function)))
+    if value is None:
+        return False
+    parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    return not _reads(value, parameters | _stored([function]), unit)
+
+
+def _only_result(inside: Sequence[ast.AST]) -> ast.expr | None:
+    """What every `return` of a function returns, which is always the same; None for a generator."""
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside):
-        return False
+        return None
     results = [node.value for node in inside if isinstance(node, ast.Return)]
-    texts = {ast.dump(value) for value in results if value is not None}
-    if len(texts) != 1 or None in results:
-        return False
-    value = next(value for value in results if value is not None)
-    return not _reads(value, {node.arg for node in inside if isinstance(node, ast.arg)} | _stored([function]), unit)
+    texts = {ast.dump(value) if value is not None else "" for value in results}
+    return results[0] if len(texts) == 1 else None
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:

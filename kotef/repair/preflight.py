@@ -173,22 +173,25 @@ def _all_are_slow(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], 
 
 
 def _targets(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> list[int]:
-    broken = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
-    named = [test for test in broken if collected.tests[test] in wanted]
-    red = named if wanted else broken
+    red = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
     if wanted:
+        red = [test for test in red if collected.tests[test] in wanted]
         _check_others(collected, ran, wanted)
-    if red:
-        return red
+    if not red:
+        raise DeclinedError(_why_none_is_red(collected, wanted))
+    return red
+
+
+def _why_none_is_red(collected: CollectedTests, wanted: frozenset[str]) -> str:
     if collected.errors:
         name, text = collected.errors[0]
         last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
-        raise DeclinedError(f"{name} cannot be collected: {last.strip()[:160]}")
+        return f"{name} cannot be collected: {last.strip()[:160]}"
     if not collected.tests:
-        raise DeclinedError("no test was collected by pytest")
+        return "no test was collected by pytest"
     if wanted and not wanted & set(collected.tests):
-        raise DeclinedError("none of the failing tests is among those that pytest collects here")
-    raise DeclinedError("no failing test here, though the check is red")
+        return "none of the failing tests is among those that pytest collects here"
+    return "no failing test here, though the check is red"
 
 
 def _check_others(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> None:

@@ -11,20 +11,25 @@ from typing import Final
 from kotef.failures.plural import counted
 from kotef.repair.candidates import Candidate
 from kotef.repair.fault_localization import Traces
-from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.source import PythonSource
 from kotef.repair.types import Patch
+from kotef.source import SourceEdit
 
 _PER_NODE: Final = 0.07
 """Cost of each node the program grows by; shrinking pays half as much."""
 _LAST: Final = 10.0
 """Cost of an anti-pattern: after everything else."""
+_COMPARED_LINES: Final = 400
+"""Most lines of a file that are compared to say what changed."""
 _SHOWN: Final = 80
 """Characters of old and new text in a rationale."""
 
 
 def cost(candidate: Candidate, sources: Mapping[str, PythonSource]) -> float:
     """What is tried first ranks first, unless it makes the program longer or is an anti-pattern."""
-    grown = sum(_nodes(source.edited(edits)) - _nodes(source.content) for source, edits in by_file(candidate, sources))
+    grown = sum(
+        _nodes(source.content_with(edits)) - _nodes(source.content) for source, edits in by_file(candidate, sources)
+    )
     size = _PER_NODE * grown if grown > 0 else _PER_NODE / 2 * grown
     return candidate.cost + max(size, -0.3) + (_LAST if candidate.anti else 0.0)
 
@@ -47,7 +52,7 @@ def ranked(candidates: Iterable[Candidate], sources: Mapping[str, PythonSource])
 
 def meaning(candidate: Candidate, sources: Mapping[str, PythonSource]) -> tuple[tuple[str, str | bytes], ...]:
     """Each edited file as a program, layout and parentheses aside: alike for edits that only look different."""
-    return tuple((source.path, _program(source.edited(edits))) for source, edits in by_file(candidate, sources))
+    return tuple((source.path, _program(source.content_with(edits))) for source, edits in by_file(candidate, sources))
 
 
 def _program(content: bytes) -> str | bytes:
@@ -71,16 +76,16 @@ def tidied(candidate: Candidate, sources: Mapping[str, PythonSource]) -> Candida
 
 def _without_parentheses(source: PythonSource, edit: SourceEdit) -> SourceEdit | None:
     """The edit with the pair of parentheses around it taken in and left out; None if none are there."""
-    before, after = source.content[: edit.start].rstrip(b" "), source.content[edit.end :].lstrip(b" ")
-    if not (edit.text.strip() and before.endswith(b"(") and after.startswith(b")")):
+    before, after = source.text[: edit.start].rstrip(" "), source.text[edit.end :].lstrip(" ")
+    if not (edit.text.strip() and before.endswith("(") and after.startswith(")")):
         return None
-    return replace(edit, start=len(before) - 1, end=len(source.content) - len(after) + 1, text=edit.text.strip())
+    return replace(edit, start=len(before) - 1, end=len(source.text) - len(after) + 1, text=edit.text.strip())
 
 
 def as_patch(candidate: Candidate, sources: Mapping[str, PythonSource], traces: Traces, *, doubt: str = "") -> Patch:
     """The candidate as a person reads it."""
     candidate = tidied(candidate, sources)
-    files = {source.path: source.edited(edits) for source, edits in by_file(candidate, sources)}
+    files = {source.path: source.content_with(edits) for source, edits in by_file(candidate, sources)}
     places = zip(candidate.edits, candidate.units, strict=True)
     in_order = sorted(
         places, key=lambda place: (place[0].path != candidate.edits[0].path, place[0].path, place[0].start)
@@ -102,7 +107,7 @@ def as_patch(candidate: Candidate, sources: Mapping[str, PythonSource], traces: 
 def diff_of(candidate: Candidate, sources: Mapping[str, PythonSource]) -> str:
     """The candidate's unified diff."""
     candidate = tidied(candidate, sources)
-    return "".join(_diff(source, source.edited(edits)) for source, edits in by_file(candidate, sources))
+    return "".join(_diff(source, source.content_with(edits)) for source, edits in by_file(candidate, sources))
 
 
 def _diff(source: PythonSource, content: bytes) -> str:
@@ -119,25 +124,34 @@ def _nodes(content: bytes) -> int:
 
 
 def _told(source: PythonSource, edit: SourceEdit, where: str) -> str:
-    both = zip(source.content[edit.start : edit.end], edit.text.encode("utf-8"), strict=False)
-    start = edit.start + sum(takewhile(bool, starmap(eq, both)))
-    old_lines = source.content.decode("utf-8").splitlines()
-    new_lines = source.edited((edit,)).decode("utf-8").splitlines()
-    at = f"in `{where}` ({source.path}:{source.line_at(start)})"
-    one_line = "\n" not in edit.text and b"\n" not in source.content[edit.start : edit.end]
-    if one_line and edit.start < edit.end and edit.text:
-        old = source.content[edit.start : edit.end].decode("utf-8")
-        return f"{at}: `{_short(old.strip())}` → `{_short(edit.text.strip())}`"
-    changed = list(difflib.ndiff(old_lines, new_lines)) if len(old_lines) < 400 else []
-    removed = _short("; ".join(line[2:].strip() for line in changed if line.startswith("- ") and line[2:].strip()))
-    added = _short("; ".join(line[2:].strip() for line in changed if line.startswith("+ ") and line[2:].strip()))
+    replaced = source.text[edit.start : edit.end]
+    alike = sum(takewhile(bool, starmap(eq, zip(replaced, edit.text, strict=False))))
+    at = f"in `{where}` ({source.path}:{source.line_at(edit.start + alike)})"
+    if replaced and edit.text and "\n" not in replaced + edit.text:
+        return f"{at}: `{_short(replaced.strip())}` → `{_short(edit.text.strip())}`"
+
+    old_lines, new_lines = source.text.splitlines(), source.text_with((edit,)).splitlines()
+    if len(old_lines) >= _COMPARED_LINES:
+        return f"{at}: {counted(len(replaced), 'character')} replaced"
+    removed, added = _lines_changed(old_lines, new_lines)
+    return f"{at}: {_change_in_words(removed, added)}"
+
+
+def _lines_changed(old: list[str], new: list[str]) -> tuple[str, str]:
+    """What only the old lines have, and what only the new ones have, each in one line."""
+    changed = [line for line in difflib.ndiff(old, new) if line[2:].strip()]
+    removed, added = (
+        _short("; ".join(line[2:].strip() for line in changed if line.startswith(mark))) for mark in ("- ", "+ ")
+    )
+    return removed, added
+
+
+def _change_in_words(removed: str, added: str) -> str:
     if sorted(removed.split("; ")) == sorted(added.split("; ")):
-        return f"{at}: `{removed}` moved"
+        return f"`{removed}` moved"
     if removed and added:
-        return f"{at}: `{removed}` → `{added}`"
-    if not changed:
-        return f"{at}: {counted(edit.end - edit.start, 'byte')} replaced"
-    return f"{at}: `{added}` added" if added else f"{at}: `{removed}` removed"
+        return f"`{removed}` → `{added}`"
+    return f"`{added}` added" if added else f"`{removed}` removed"
 
 
 def _short(text: str) -> str:

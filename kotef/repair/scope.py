@@ -196,12 +196,12 @@ class FunctionScope:
         if maker is None or maker is (self.unit and self.unit.node):
             return ()
         return tuple(
-            self.source.text(node)
+            self.source.segment(node)
             for node in maker.body
             if isinstance(node, ast.Assign)
             and isinstance(node.value, ast.Constant | ast.List | ast.Dict | ast.Call)
             and not any(isinstance(part, ast.Name) and part.id in _arguments(maker) for part in ast.walk(node.value))
-            and "\n" not in self.source.text(node)
+            and "\n" not in self.source.segment(node)
         )
 
     @cached_property
@@ -222,7 +222,7 @@ class FunctionScope:
         tests = [node.test for node in self.nodes if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert)]
         tests += [value for node in self.nodes if isinstance(node, ast.BoolOp) for value in node.values]
         tests += [test for node in self.nodes if isinstance(node, ast.comprehension) for test in node.ifs]
-        texts = [self.source.text(node) for node in tests if not isinstance(node, ast.Constant)]
+        texts = [self.source.segment(node) for node in tests if not isinstance(node, ast.Constant)]
         return tuple(sorted(dict.fromkeys(texts), key=len))
 
     @cached_property
@@ -234,7 +234,7 @@ class FunctionScope:
                 node, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute | ast.UnaryOp | ast.List | ast.Tuple
             ):
                 stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
-                text = self.source.text(node)
+                text = self.source.segment(node)
                 if not stored and not self.around.is_called(node) and len(text) <= 60 and "\n" not in text:
                     found.setdefault(text, node)
         return tuple(sorted(found.items(), key=lambda item: len(item[0])))

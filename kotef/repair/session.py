@@ -22,8 +22,6 @@ _WORKER: Final = Path(__file__).with_name("worker") / "main.py"
 _NO_PYTEST: Final = 86
 _LINE: Final = 64 << 20
 """Bytes of the longest answer."""
-_USAGE: Final = 104
-"""100 plus pytest's status for arguments it does not know."""
 
 
 class SessionError(Exception):
@@ -89,7 +87,7 @@ class WorkerSession:
     ) -> Self:
         """Start the interpreter in the sandbox; SessionError if there is none, NoPytestError where nothing can fork."""
         if not hasattr(os, "fork"):
-            raise NoPytestError("this system forks no processes")
+            raise NoPytestError("this system cannot fork processes")
         adopt_orphans()
         ours, theirs = socket.socketpair()
         token = secrets.token_hex(16)

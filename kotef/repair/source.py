@@ -1,26 +1,18 @@
-"""Byte positions of the parts of a Python file."""
+"""A Python file as the search edits it: functions that can be exchanged, and places of their parts."""
 
 import ast
-from bisect import bisect_right
-from dataclasses import dataclass
+from codecs import BOM_UTF8
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
+
+from kotef.source import SourceEdit, SourceText, edited_text, parents_of
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _HOLDS_FUNCTIONS: Final = ast.stmt | ast.ExceptHandler | ast.match_case
-_BOM: Final = b"\xef\xbb\xbf"
 _WRITTEN_OTHERWISE: Final = frozenset("{}\\\"'\n\r\t")
 """Characters that a literal part of an f-string may write in another way."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceEdit:
-    """Bytes `start` to `end` of a file become `text`."""
-
-    path: str
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +31,12 @@ class SwapUnit:
 
     @property
     def name(self) -> str:
-        """As people write it: `Cart.total`."""
+        """The qualified name: `Cart.total`."""
         return ".".join(self.trail)
 
     @property
     def first_line(self) -> int:
-        """Of the code object: decorators count."""
+        """First line of the code object, including decorators."""
         return min([self.node.lineno, *(node.lineno for node in self.node.decorator_list)])
 
     @property
@@ -53,50 +45,35 @@ class SwapUnit:
         return range(self.first_line, (self.node.end_lineno or self.node.lineno) + 1)
 
 
-class PythonSource:
+class PythonSource(SourceText):
     """One parsed file."""
+
+    path: str
+    content: bytes
+    tree: ast.Module
 
     def __init__(self, path: str, content: bytes) -> None:
         """Raises SyntaxError or ValueError for what this interpreter cannot parse, or what is not plain UTF-8."""
-        self.path = path
-        self.content = content
-        content.decode("utf-8")
-        self.newline = "\r\n" if b"\r\n" in content else "\n"
+        mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
+        super().__init__(content[len(mark) :].decode("utf-8"), mark=mark)
         if b"\r" in content.replace(b"\r\n", b""):
             raise ValueError("a carriage return alone")
-        self.tree = ast.parse(content)
-        self._begin = len(_BOM) if content.startswith(_BOM) else 0
-        self._lines = [0]
-        for line in content.split(b"\n"):
-            self._lines.append(self._lines[-1] + len(line) + 1)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        waiting: list[ast.AST] = [self.tree]
-        while waiting:
-            node = waiting.pop()
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-                waiting.append(child)
+        for name, value in (("path", path), ("content", content), ("tree", ast.parse(content))):
+            object.__setattr__(self, name, value)
 
-    def offset(self, line: int, column: int) -> int:
-        """Byte offset of a position as `ast` gives it."""
-        return self._lines[line - 1] + column + (self._begin if line == 1 else 0)
+    def with_text(self, text: str) -> Self:
+        """The same file with another text."""
+        return type(self)(self.path, self.mark + text.encode("utf-8"))
 
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """First byte of a node and the one after its last; a statement's decorators do not belong to it."""
-        return (
-            self.offset(_number(node, "lineno"), _number(node, "col_offset")),
-            self.offset(_number(node, "end_lineno"), _number(node, "end_col_offset")),
-        )
-
-    def text(self, node: ast.AST) -> str:
-        """The node as it is in the file."""
-        start, end = self.span(node)
-        return self.content[start:end].decode("utf-8")
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Each node with the one around it."""
+        return parents_of(ast.walk(self.tree))
 
     def has_place(self, node: ast.expr) -> bool:
         """Whether the text at a node's position is the node: inside f-strings it is not, in some versions of Python."""
         try:
-            found = ast.parse(f"({self.text(node)})", mode="eval").body
+            found = ast.parse(f"({self.segment(node)})", mode="eval").body
         except (SyntaxError, ValueError, IndexError, TypeError):
             return False
         return ast.dump(found) == ast.dump(node)
@@ -107,27 +84,20 @@ class PythonSource:
         if not isinstance(value, str) or not value or set(value) & _WRITTEN_OTHERWISE:
             return None
         start, end = self.span(whole)
-        text, wanted = self.content[start:end], value.encode("utf-8")
-        if text.count(wanted) != 1:
+        text = self.text[start:end]
+        if text.count(value) != 1:
             return None
-        at = start + text.index(wanted)
-        return at, at + len(wanted)
-
-    def line_at(self, offset: int) -> int:
-        """The line a byte is on, from 1."""
-        return bisect_right(self._lines, offset)
-
-    def line_text(self, line: int) -> str:
-        """One line without its end."""
-        return self.content[self._lines[line - 1] : self._lines[line] - 1].decode("utf-8").rstrip("\r")
+        at = start + text.index(value)
+        return at, at + len(value)
 
     def line_start(self, line: int) -> int:
-        """Offset of a line's first byte."""
-        return self._lines[line - 1] + (self._begin if line == 1 else 0)
+        """Offset of a line's first character."""
+        return self.starts[line - 1]
 
     def indent(self, node: ast.AST) -> str:
         """The blanks before a statement that begins its line."""
-        return self.content[self.line_start(_number(node, "lineno")) : self.span(node)[0]].decode("utf-8")
+        start, _ = self.span(node)
+        return self.text[self.line_start(self.line_at(start)) : start]
 
     def begins_line(self, node: ast.AST) -> bool:
         """Whether only blanks are before it."""
@@ -136,23 +106,21 @@ class PythonSource:
     def ends_line(self, node: ast.AST) -> bool:
         """Whether only blanks or a comment are after it on its line."""
         end = self.span(node)[1]
-        rest = self.content[end : self._lines[self.line_at(end)] - 1].strip()
-        return not rest or rest.startswith(b"#")
+        rest = self.text[end : self.starts[self.line_at(end)]].strip()
+        return not rest or rest.startswith("#")
 
     def line_end(self, node: ast.AST) -> int:
         """Offset just after the line a node ends on, its line end included."""
-        return min(self._lines[self.line_at(self.span(node)[1])], len(self.content))
+        return self.starts[self.line_at(self.span(node)[1])]
 
-    def edited(self, edits: tuple[SourceEdit, ...]) -> bytes:
-        """The file with the edits made, other bytes as they were; raises ValueError when they overlap."""
-        pieces: list[bytes] = []
-        position = 0
-        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-            if edit.start < position:
-                raise ValueError("two edits overlap")
-            pieces += [self.content[position : edit.start], edit.text.replace("\n", self.newline).encode("utf-8")]
-            position = edit.end
-        return b"".join([*pieces, self.content[position:]])
+    def text_with(self, edits: Iterable[SourceEdit]) -> str:
+        """The text with the edits made, in the line ends of the file; raises ValueError when they overlap."""
+        written = (replace(edit, text=edit.text.replace("\n", self.newline)) for edit in edits)
+        return edited_text(self.text, written)
+
+    def content_with(self, edits: Iterable[SourceEdit]) -> bytes:
+        """The file with the edits made."""
+        return self.mark + self.text_with(edits).encode("utf-8")
 
     @cached_property
     def units(self) -> tuple[SwapUnit, ...]:
@@ -179,7 +147,7 @@ class PythonSource:
 
     @cached_property
     def _extents(self) -> tuple[tuple[SwapUnit, int, int], ...]:
-        """Each function with its first byte and the end of its last line."""
+        """Each function with its first character and the end of its last line."""
         spans = [(unit, *self.span(unit.node)) for unit in self.units]
         return tuple((unit, start, max(end, self.line_end(unit.node))) for unit, start, end in spans)
 
@@ -188,27 +156,20 @@ class PythonSource:
         for node in self.tree.body:
             start, end = self.span(node)
             if isinstance(node, ast.Assign | ast.AnnAssign) and start <= edit.start and edit.end <= end:
-                whole = self.edited((edit,))
+                whole = self.text_with((edit,))
                 stored = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
                 names = tuple(part.id for part in stored if isinstance(part.ctx, ast.Store))
-                return names, whole[start : len(whole) - (len(self.content) - end)].decode("utf-8")
+                return names, whole[start : len(whole) - (len(self.text) - end)]
         return None
 
     def standalone(self, unit: SwapUnit, edits: tuple[SourceEdit, ...]) -> str:
         """The edited function as a program of its own, inside the headers of its classes, without decorators."""
         start, end = self.line_start(unit.node.lineno), self.line_end(unit.node)
-        whole = self.edited(edits)
-        body = whole[start : len(whole) - (len(self.content) - end)].decode("utf-8")
+        whole = self.text_with(edits)
+        body = whole[start : len(whole) - (len(self.text) - end)]
         headers = [f"{self.indent(node)}class {node.name}:\n" for node in unit.outer]
         indented = bool(self.indent(unit.outer[0] if unit.outer else unit.node))
         return ("if 1:\n" if indented else "") + "".join(headers) + body
-
-
-def _number(node: ast.AST, name: str) -> int:
-    value = getattr(node, name)
-    if not isinstance(value, int):
-        raise TypeError(f"{type(node).__name__} has no {name}")
-    return value
 
 
 _BINARY: Final[dict[type[ast.operator], int]] = {

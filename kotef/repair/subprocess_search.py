@@ -1,19 +1,14 @@
 """A slower search for projects whose candidates cannot be swapped in memory."""
 
-import ast
 import asyncio
 import os
-import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.single_test_command import alone
-from kotef.files import list_within, read_within, walk_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.repair.fault_localization import Traces
@@ -22,30 +17,27 @@ from kotef.repair.options import SearchOptions
 from kotef.repair.plausibility import Plausibility
 from kotef.repair.preflight import read_sources, told
 from kotef.repair.rank import as_patch, by_file, ranked
-from kotef.repair.scope import FileScope, FunctionScope, assignments
-from kotef.repair.source import PythonSource, SwapUnit
+from kotef.repair.source import PythonSource
 from kotef.repair.types import Ending, Hints, Patch, SearchResult
+from kotef.repair.untraced_suspects import (
+    FRAME,
+    MOST_FILES,
+    environments_in,
+    frames_of,
+    is_of_workspace,
+    modules_in,
+    suspects_without_traces,
+)
 from kotef.sandbox import Completed, run_process
 
 _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache"
 )
 _MOST_BYTES: Final = 50 << 20
-_MOST_ENTRIES: Final = 20_000
-_LARGEST_MODULE: Final = 5 << 20
-_FILES: Final = 40
-_FRAME: Final = re.compile(r'File "(?P<file>[^"\n]{1,300})", line (?P<line>\d+)')
 _NOT_STARTED: Final = (126, 127)
 """What a shell exits with when it cannot start a command."""
 _PLAUSIBLE: Final = 4
 """Passing edits after which the search ends: each candidate is dear here."""
-_CALLED: Final = 0.8
-"""Suspicion of a function that the tests name, next to 1 for a line of the traceback."""
-_OTHERS: Final = 0.5
-_REACHED: Final = (0.9, 0.75, 0.6)
-"""Suspicion of a function that the failing tests name, of one that those name, and of one that these name."""
-_ELSEWHERE: Final = 0.2
-"""Of any other function, where the failing tests name one."""
 _WORTH: Final = 0.7
 """Share of the time of the whole check below which the failing tests are run alone first."""
 _SHOWN: Final = 10
@@ -71,11 +63,11 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
         return _declined("no failing test: the check passes on a copy of the workspace")
     if first.exit_code in _NOT_STARTED:
         return _declined(f"the check cannot run on a copy of the workspace: {_last_line(said)}")
-    if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
+    if any(is_of_workspace(match["file"], request.root, copies[0]) for match in FRAME.finditer(said)):
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources, unread = _sources(request)
-    frames = _frames(request.root, copies[0], said)
-    suspects = tuple(_suspects(request.root, sources, frames, request.failing))
+    frames = frames_of(request.root, copies[0], said)
+    suspects = tuple(suspects_without_traces(request.root, sources, frames, request.failing))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""
         return _declined(f"no function of the workspace is suspicious{others}", ending="exhausted")
@@ -87,10 +79,6 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
     )
     await asyncio.gather(*(search.work(copy) for copy in copies))
     return replace(search.outcome(), unread=unread)
-
-
-_SCOPES: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_Part = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class _Check(NamedTuple):
@@ -140,7 +128,7 @@ class _Search:
         self._request = request
         self._plausibility = plausibility
         self._sources = sources
-        self._suspects = suspects
+        self.suspects_without_traces = suspects
         self._candidates = first_order(suspects)
         self._runs = runs
         self._budget = budget
@@ -161,7 +149,7 @@ class _Search:
             changed = list(by_file(candidate, self._sources))
             self._tried += 1
             for source, edits in changed:
-                self._write(copy / source.path, source.edited(edits))
+                self._write(copy / source.path, source.content_with(edits))
             passed = await self._passes(copy)
             for source, _ in changed:
                 self._write(copy / source.path, source.content)
@@ -211,11 +199,13 @@ class _Search:
 
     def _hints(self) -> Hints:
         places = [
-            (suspect.scope.source, line, score) for suspect in self._suspects for line, score in suspect.lines.items()
+            (suspect.scope.source, line, score)
+            for suspect in self.suspects_without_traces
+            for line, score in suspect.lines.items()
         ]
         places.sort(key=lambda place: -place[2])
         return Hints(
-            tuple((source.path, line, score, source.line_text(line), "") for source, line, score in places[:_SHOWN])
+            tuple((source.path, line, score, source.line(line), "") for source, line, score in places[:_SHOWN])
         )
 
 
@@ -271,7 +261,7 @@ def _copied(root: Path, copies: list[Path]) -> str:
         shutil.copytree(root, copies[0], ignore=within_bounds)
         if total > _MOST_BYTES:
             return f"it holds over {_MOST_BYTES >> 20} MB"
-        for name in _environments(root):  # the command may name an interpreter in it
+        for name in environments_in(root):  # the command may name an interpreter in it
             (copies[0] / name).symlink_to(root / name, target_is_directory=True)
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy, symlinks=True)
@@ -284,8 +274,8 @@ def _sources(request: SearchOptions) -> tuple[dict[str, PythonSource], tuple[str
     """The project's own modules, those near the top first, and what of them cannot be parsed, with the reason."""
     found: dict[str, PythonSource] = {}
     unread: list[str] = []
-    environments = _environments(request.root)
-    paths = sorted(map(PurePosixPath, _modules(request.root, "*.py")), key=lambda path: (len(path.parts), path))
+    environments = environments_in(request.root)
+    paths = sorted(map(PurePosixPath, modules_in(request.root, "*.py")), key=lambda path: (len(path.parts), path))
     for name in paths:
         if request.protected(name.as_posix()) or any(_LEFT_OUT("", [part]) for part in name.parts):
             continue
@@ -294,132 +284,6 @@ def _sources(request: SearchOptions) -> tuple[dict[str, PythonSource], tuple[str
         sources, problems = read_sources(request.root, [name.as_posix()])
         found |= sources
         unread += [f"{path} ({why})" for path, why in problems.items()]
-        if len(found) >= _FILES:
+        if len(found) >= MOST_FILES:
             break
     return found, tuple(unread)
-
-
-def _frames(root: Path, copy: Path, output: str) -> set[tuple[str, int]]:
-    """Of the tracebacks that the check printed: path and line."""
-    matches = islice(_FRAME.finditer(output), 200)
-    return {(_inside(match["file"], root, copy), int(match["line"])) for match in matches}
-
-
-def _suspects(
-    root: Path, sources: Mapping[str, PythonSource], frames: set[tuple[str, int]], failing: Collection[str]
-) -> Iterator[Suspects]:
-    tests = [path for path in _modules(root, "*test*.py") if path not in sources]
-    called = {name for path in tests[:_FILES] for name in _names(root, path)}
-    reached = _reached(sources, {name for test in failing for name in _names_in(root, test)})
-    for path, source in sources.items():
-        around = FileScope(source)
-        for unit in source.units:
-            weight = _weight({unit.node.name, *unit.trail}, reached, called)
-            lines = {line: 1.0 if (path, line) in frames else weight for line in unit.lines}
-            if any((path, line) in frames for line in unit.lines):
-                lines = {line: max(0.9, value) for line, value in lines.items()}
-            yield Suspects(FunctionScope(around, unit), _executable(unit, lines))
-        read = {node.id for unit in source.units for node in ast.walk(unit.node) if isinstance(node, ast.Name)}
-        outside = assignments(source, read | called)
-        numbers = [line for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)]
-        if outside:
-            yield Suspects(FunctionScope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
-
-
-def _reached(sources: Mapping[str, PythonSource], names: set[str]) -> dict[str, float]:
-    """The functions that failing tests reach by names, each with its suspicion; empty if they name none."""
-    units: dict[str, list[ast.AST]] = {}
-    for source in sources.values():
-        for unit in source.units:
-            for name in {unit.node.name, *unit.trail}:
-                units.setdefault(name, []).append(unit.node)
-    found: dict[str, float] = {}
-    for suspicion in _REACHED:
-        here = {name for name in names if name in units and name not in found}
-        found |= dict.fromkeys(here, suspicion)
-        names = _names_below([node for name in here for node in units[name]])
-    return found
-
-
-def _weight(names: set[str], reached: Mapping[str, float], called: set[str]) -> float:
-    """How suspicious a function is by its names: reached by a failing test, named by any test, or by none."""
-    if reached:
-        return max((reached[name] for name in names if name in reached), default=_ELSEWHERE)
-    return _CALLED if names & called else _OTHERS
-
-
-def _executable(unit: SwapUnit, lines: Mapping[int, float]) -> dict[int, float]:
-    begun = {node.lineno for node in ast.walk(unit.node) if isinstance(node, ast.stmt | ast.expr)}
-    return {line: value for line, value in lines.items() if line in begun}
-
-
-def _inside(file: str, root: Path, copy: Path) -> str:
-    for base in (copy, root):
-        if file.startswith(f"{base}/"):
-            return file[len(str(base)) + 1 :]
-    return file.removeprefix("./")
-
-
-def _is_of_workspace(file: str, root: Path, copy: Path) -> bool:
-    """Whether a file of the workspace itself was run; an environment in it is shared with the copies."""
-    path = Path(file)
-    return path.is_relative_to(root) and not path.is_relative_to(copy) and "site-packages" not in path.parts
-
-
-def _environments(root: Path) -> set[str]:
-    """Folders of the root that are Python environments."""
-    folders = [entry.name for entry in list_within(root, most=_MOST_ENTRIES) if entry.is_directory]
-    return {name for name in folders if (root / name / "pyvenv.cfg").exists()}
-
-
-def _modules(root: Path, pattern: str) -> list[str]:
-    """Paths of the files whose names match."""
-    walked = islice(walk_within(root, most=_MOST_ENTRIES), _MOST_ENTRIES)
-    return [
-        f"{folder.path}/{name}" if folder.path else name
-        for folder in walked
-        for name in folder.others
-        if fnmatchcase(name, pattern)
-    ]
-
-
-def _names(root: Path, path: str) -> set[str]:
-    tree = _tree(root, path)
-    return _names_below([tree]) if tree else set()
-
-
-def _names_in(root: Path, test: str) -> set[str]:
-    """Names that a test uses, its class with its own set-up; of a doctest the name of what it documents."""
-    path, *parts = test.split("::")
-    tree = _tree(root, path)
-    if tree is None or not parts:
-        return set()
-    if not (inside := _part(tree, parts[:-1])) or not (own := _part(inside, [parts[-1].partition("[")[0]])):
-        return set(parts[-1].split(".")[-1:])
-    set_up = [node for node in inside.body if getattr(node, "name", "") in {"setUp", "setUpClass", "setup_method"}]
-    return _names_below([own, *set_up])
-
-
-def _part(tree: _Part, names: Sequence[str]) -> _Part | None:
-    """The class or function that is reached by these names; None if there is none."""
-    found: _Part | None = tree
-    for name in names:
-        inside = found.body if found else []
-        found = next((node for node in inside if isinstance(node, _SCOPES) and node.name == name), None)
-    return found
-
-
-def _tree(root: Path, path: str) -> ast.Module | None:
-    try:
-        return ast.parse(read_within(root, path, largest=_LARGEST_MODULE))
-    except (OSError, SyntaxError, ValueError, RecursionError):  # only a hint is lost
-        return None
-
-
-def _names_below(nodes: Sequence[ast.AST]) -> set[str]:
-    return {
-        node.id if isinstance(node, ast.Name) else node.attr
-        for above in nodes
-        for node in ast.walk(above)
-        if isinstance(node, ast.Name | ast.Attribute)
-    }

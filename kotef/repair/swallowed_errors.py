@@ -72,7 +72,7 @@ async def _raised(
 
 def _edited(source: PythonSource, candidate: Candidate) -> PythonSource | None:
     try:
-        return PythonSource(source.path, source.edited(candidate.edits))
+        return PythonSource(source.path, source.content_with(candidate.edits))
     except (SyntaxError, ValueError, RecursionError):  # it passed in an interpreter with newer syntax than ours
         return None
 
@@ -83,14 +83,15 @@ def _caught(source: PythonSource | None, candidate: Candidate) -> _TryStatement 
         return None
     line = source.line_at(candidate.edits[0].start)
     statements = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt) and _stands_on(node, line)]
-    node: ast.AST | None = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno, default=None)
-    if not isinstance(node, ast.stmt) or isinstance(node, ast.Raise):
+    edited = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno, default=None)
+    if edited is None or isinstance(edited, ast.Raise):
         return None
-    place = _TryStatement(node.lineno, _header_end(node))
+
+    node: ast.AST | None = edited
     while node is not None and not isinstance(node, FunctionNode):
         parent = source.parents.get(node)
         if isinstance(parent, ast.Try) and node in parent.body and _swallows(parent):
-            return place
+            return _TryStatement(edited.lineno, _header_end(edited))
         node = parent
     return None
 

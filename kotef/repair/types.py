@@ -48,7 +48,7 @@ class Disagreement:
     """One call on which patches that all pass the tests give different results."""
 
     call: str
-    """As it would be written: `total(cents=999, code='TEN')`."""
+    """The call as code: `total(cents=999, code='TEN')`."""
     where: str
     """`in test_till.py::test_two, with `5` in place of `6``; empty for a call of its own."""
     results: tuple[str, ...]

@@ -35,7 +35,7 @@ class Variant:
     """What was changed before what is asked, which shows its own changes: "`3` in place of `6`"; may be empty."""
 
     def asked(self) -> dict[str, Any]:
-        """As the worker takes it."""
+        """The request for the worker."""
         unit = self.unit
         swap = {"path": unit.path, "source": self.source, "trail": list(unit.trail), "line": unit.first_line}
         return {"test": self.test, "unit": {**swap, "defaults": False}}

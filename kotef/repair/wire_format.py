@@ -5,7 +5,8 @@ from typing import Any
 
 from kotef.repair.candidates import Candidate
 from kotef.repair.rank import by_file
-from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.source import PythonSource
+from kotef.source import SourceEdit
 
 
 def units_of(candidate: Candidate, sources: Mapping[str, PythonSource]) -> list[dict[str, Any]]:
@@ -33,12 +34,12 @@ def _of_file(source: PythonSource, edits: tuple[SourceEdit, ...]) -> list[dict[s
             continue
         assigned = source.assignment(edit)
         if assigned is None:
-            return [{"path": source.path, "module": source.edited(edits).decode("utf-8")}]
+            return [{"path": source.path, "module": source.content_with(edits).decode("utf-8")}]
         made.append({"path": source.path, "names": list(assigned[0]), "assign": assigned[1]})
     for own in inside.values():
         unit = source.unit_of(tuple(own))
         if unit is None:  # two functions of one name
-            return [{"path": source.path, "module": source.edited(edits).decode("utf-8")}]
+            return [{"path": source.path, "module": source.content_with(edits).decode("utf-8")}]
         body = source.span(unit.node.body[0])[0]
         made.append(
             {

@@ -11,6 +11,7 @@ from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
 from kotef.deps import Models
 from kotef.errors import UsageError
+from kotef.extensions import ExtensionSet
 from kotef.failures.plural import counted
 from kotef.replay.player import Player
 from kotef.replay.record_types import RECORD_NAME, VERSION, Begun, Entry, read_record
@@ -18,9 +19,12 @@ from kotef.replay.workspace_copy import copy_of, place_for
 from kotef.runs.available_tools import available
 from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.events import Watcher
+from kotef.runs.extension_setup import extensions_of
 from kotef.runs.external_agents import AgentGrant, Hired, commands_in
+from kotef.runs.repository import Settings
 from kotef.runs.result import Camel, Result
 from kotef.runs.run_config import RunConfig
+from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
@@ -38,6 +42,7 @@ _NARROW: Final = {
     "branch": "",
     "reads": (),
     "network": False,
+    "extensions": (),
 }
 """Options that a record of unknown origin may not set."""
 _FROM_OUTSIDE: Final = frozenset({"interrupted", "crashed"})
@@ -65,7 +70,7 @@ class Differing(Camel):
 
 
 class Replayed(Camel):
-    """What `kotef replay` found."""
+    """The result of `kotef replay`."""
 
     schema_version: int = 1
     run_id: str
@@ -76,7 +81,7 @@ class Replayed(Camel):
     ended_from_outside: bool
     """A person or the system ended the run, which no record can: it is compared up to there."""
     differences: tuple[str, ...]
-    """What of `then` and `now` is not the same, one line each."""
+    """Differences between `then` and `now`, one line each."""
     divergences: tuple[Differing, ...]
     """Requests that are not as recorded, and calls that never were; the first explains the others."""
     notices: tuple[str, ...]
@@ -104,6 +109,8 @@ def replay(
             some = ", ".join(copy.changed(tree, stands)[:5])
             player.differs(0, f"the copy differs from the recorded workspace: {some}")
         overrides, _ = prompt_overrides(root, config, trust=task.trust)
+        extensions = _extensions(root, config, task)
+        notices = [*notices, *extensions.notices]
         again = at(place, run.run_id)
         played = RunConfig(
             again,
@@ -112,7 +119,8 @@ def replay(
             lambda _: Models(),
             Prompts(overrides),
             watchers=watchers,
-            kit=_kit(place, config, task, begun),
+            kit=_kit(place, config, task, begun, extensions),
+            extensions=extensions,
             confined=Confined(OFF),
             tape=player,
             hired=_hired(task),
@@ -129,18 +137,18 @@ def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
         record, unread = [], 0
     if task is None or not record:
         hint = "runs of an earlier kotef have none; a new one is recorded as it works"
-        raise UsageError(f"run {run.run_id} has no record to play", hint=hint)
+        raise UsageError(f"run {run.run_id} has no record to replay", hint=hint)
     begun = [line for line in record if isinstance(line, Begun)]
     if not begun or begun[0].version != VERSION:
-        hint = "play it with the kotef that made it"
+        hint = "replay it with the version that recorded it"
         raise UsageError(f"the record of run {run.run_id} is of a version this kotef does not read", hint=hint)
     said = []
     if unread:
         said.append(f"{counted(unread, 'line')} of the record cannot be read")
     if len(begun) > 1:
-        said.append("the run was resumed; played again, it goes through in one piece")
+        said.append("the run was resumed; the replay runs it in one piece")
     if any(line.kind == "full" for line in record):
-        said.append("the record is not whole: it had reached its largest size")
+        said.append("the record is incomplete: it reached its size limit")
     return task, record, said
 
 
@@ -158,12 +166,24 @@ def _hired(task: Task) -> Hired:
     return Hired({name: AgentGrant(command) for name, command in commands_in(task.coder).items()})
 
 
-def _kit(place: Path, config: UserConfig, task: Task, begun: Begun | None) -> Kit:
-    """What the run was given; its notes and skills are what there is of them now."""
-    kit, _ = available(place, config, model=task.model, environment={})
+def _extensions(root: Path, config: UserConfig, task: Task) -> ExtensionSet:
+    """Those that the run worked with, as far as they are active here."""
+    if not task.extensions:
+        return ExtensionSet()
+    here = extensions_of(root, run_settings({}, config, Settings()).extensions)
+    kept = tuple(each for each in here.loaded if each.record in task.extensions)
+    active = [each.record for each in kept]
+    absent = [each.title for each in task.extensions if each not in active]
+    said = (f"extensions that the run used are not active here: {', '.join(absent)}",) if absent else ()
+    return ExtensionSet(kept, (*here.notices, *said))
+
+
+def _kit(place: Path, config: UserConfig, task: Task, begun: Begun | None, extensions: ExtensionSet) -> Kit:
+    """The tools of the run; its notes and skills are the current ones."""
+    kit, _ = available(place, config, model=task.model, environment={}, extensions=extensions)
     if begun is None:
         return kit
-    return Kit(begun.tier, begun.patches, begun.window, kit.memory, kit.skills)
+    return Kit(begun.tier, begun.patches, begun.window, kit.memory, kit.skills, kit.more, kit.rules)
 
 
 def _compared(
@@ -201,7 +221,7 @@ def _compared(
 
 
 def _judged(run: RunDir) -> tuple[dict[int, Verification], frozenset[int]]:
-    """What each visit was judged to be, in order, and the visits of which that cannot be read."""
+    """The verdict of each visit, in order, and the visits whose verdict cannot be read."""
     found, unread = dict[int, Verification](), set[int]()
     for path in run.path.glob("visit-*.json"):
         number = path.stem.removeprefix("visit-")
@@ -231,7 +251,7 @@ def _ended(result: Result | None, judged: Mapping[int, Verification]) -> RunEndi
 
 
 def _up_to(then: RunEnding, now: RunEnding) -> RunEnding:
-    """As much of the replay as the run had come to."""
+    """The part of the replay up to the point that the run reached."""
     return now.model_copy(
         update={
             "failures": now.failures[: len(then.failures)],

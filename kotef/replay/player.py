@@ -122,7 +122,7 @@ class Player:
         return self._begun
 
     def begin(self, clock: Clock, snapshots: Snapshots, kit: Kit) -> None:  # noqa: ARG002  as the protocol has it
-        """What is played takes the time that it took."""
+        """Advance the clock by the recorded time."""
         self._clock, self._snapshots = clock, snapshots
 
     def see(self, event: RecordedEvent) -> None:
@@ -173,11 +173,11 @@ class Player:
         )
 
     def window(self, tokens: int | None) -> int | None:
-        """As it was found out."""
+        """The recorded context window."""
         return tokens or next(iter(self._windows), None)
 
     def read_at_once(self, tokens: int) -> None:
-        """It is known."""
+        """Note nothing: the record has it."""
 
     def answer(self, messages: Sequence[Any], tools: Sequence[Any]) -> ModelCallRecord:
         """The next answer there was; NeverHeardError where there was none."""
@@ -197,7 +197,7 @@ class Player:
         return answer
 
     async def command(self, ran: CommandKey, run: Run) -> CommandResult:  # noqa: ARG002  it is not run
-        """What the command did, its changes to files among it."""
+        """The recorded result of the command, including its file changes."""
         found = self._commands[ran.kind, without_pid(ran.name), ran.command]
         if not found:
             what = f"`{ran.command[:200]}`" + (f" ({ran.name})" if ran.name else "")
@@ -208,7 +208,7 @@ class Player:
         return done.result
 
     async def tool(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """What such a call was answered; every other one is made."""
+        """The recorded answer of an outside call; other calls are made."""
         from langchain_core.messages import ToolMessage
 
         call = request.tool_call
@@ -235,7 +235,7 @@ class Player:
         return found.popleft().why
 
     def work(self, visit: int, coder: str) -> CoderResult:
-        """What it did."""
+        """Its recorded work."""
         found = self._works[visit, coder]
         if not found:
             raise self._never(f"the work of {coder} in visit {visit}")
@@ -284,14 +284,14 @@ class _Played(Baselines):
         self._reused = reused
 
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:  # noqa: ARG002  as above
-        """What was taken over."""
+        """The recorded baseline, if it was reused."""
         kept = self._reused.popleft() if self._reused else None
         if kept is not None:
             self.seconds = {check.name: result.seconds for check, result in kept.results}
         return kept
 
     def keep(self, *args: Any, **kwargs: Any) -> None:
-        """What was played says nothing about this machine."""
+        """Keep nothing: a replay says nothing about this machine."""
 
     def forget(self) -> None:
         """There is nothing of it."""
@@ -309,9 +309,9 @@ class _PlayedCoder:
         self.name, self.uses_model = coder.name, coder.uses_model
 
     def declines(self, brief: Brief) -> str:
-        """What it said."""
+        """Its recorded answer."""
         return self._player.declined(brief.plan.visit, self.name)
 
     async def work(self, brief: Brief) -> CoderResult:
-        """What it did."""
+        """Its recorded work."""
         return self._player.work(brief.plan.visit, self.name)

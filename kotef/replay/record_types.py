@@ -52,7 +52,7 @@ class ModelFailureRecord(_Line):
     """How a call of a model failed, beyond its retries."""
 
     fault: str
-    """As in `ModelError`, or `overflow`; anything else is the name of an exception that ended the run."""
+    """A fault of `ModelError`, or `overflow`; otherwise the name of the exception that ended the run."""
     text: str
     tries: int = 1
     lost: int = 0
@@ -136,16 +136,16 @@ class Called(_Line):
 
 
 class Agreed(_Line):
-    """What the person at the terminal said to a plan."""
+    """The person's answer to a plan."""
 
     kind: Literal["plan"] = "plan"
     visit: int
     steps: tuple[str, ...] | None
-    """As approved, edited perhaps; None: they quit."""
+    """The approved steps, possibly edited; None: the person quit."""
 
 
 class Permitted(_Line):
-    """What the person at the terminal said to a command that the policy does not allow by itself."""
+    """The person's answer to a command that the policy does not allow on its own."""
 
     kind: Literal["permission"] = "permission"
     visit: int
@@ -226,14 +226,14 @@ def after(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> 
 
 
 def asked_of(messages: Sequence[Any], tools: Sequence[Mapping[str, Any]], root: str) -> list[tuple[str, str]]:
-    """What a request says: its tools, where there are any, then message by message, wherever the workspace lies."""
-    said = [(str(message.type), digest_of(_said(message, root))) for message in messages]
+    """The parts of a request: its tools, if any, then each message, independent of the workspace's path."""
+    said = [(str(message.type), digest_of(_message_parts(message, root))) for message in messages]
     offered = [tool.get("function", tool) for tool in tools]
     schemas = [(str(tool.get("name", "")), tool.get("parameters")) for tool in offered]
     return [("tools", digest_of(schemas)), *said] if schemas else said
 
 
-def _said(message: Any, root: str) -> list[Any]:
+def _message_parts(message: Any, root: str) -> list[Any]:
     calls = [(call["name"], call["args"]) for call in getattr(message, "tool_calls", ())]
     content = json.dumps(message.content, ensure_ascii=False, default=str)
     return [content.replace(json.dumps(root, ensure_ascii=False)[1:-1], "WORKSPACE"), calls]

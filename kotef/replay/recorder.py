@@ -154,7 +154,7 @@ class Recorder:
         return models
 
     def window(self, tokens: int | None) -> int | None:
-        """As it is."""
+        """The context window as given."""
         return tokens
 
     def read_at_once(self, tokens: int) -> None:
@@ -218,7 +218,7 @@ class Recorder:
         return self._number
 
     def worked(self, brief: Brief, work: CoderResult, coder: str, seconds: float) -> None:
-        """What a coder that starts processes of its own did in a visit."""
+        """Record the work of a coder that starts its own processes."""
         number, visit = self._next(), brief.plan.visit
         line = Worked(
             n=number,
@@ -264,13 +264,13 @@ class _HeardCoder:
         self.name, self.uses_model = coder.name, coder.uses_model
 
     def declines(self, brief: Brief) -> str:
-        """What the coder says."""
+        """The coder's answer."""
         why = self._coder.declines(brief)
         self._recorder.write(Declined(visit=brief.plan.visit, coder=self.name, why=why))
         return why
 
     async def work(self, brief: Brief) -> CoderResult:
-        """What the coder does."""
+        """The coder's work."""
         began = time.monotonic()
         work = await self._coder.work(brief)
         self._recorder.worked(brief, work, self.name, time.monotonic() - began)

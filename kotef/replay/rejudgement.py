@@ -25,7 +25,7 @@ _BY_LOOKING: Final = frozenset({SPEAKS, STEERS, JUDGE_DEAF, NOT_BY_THE_CHANGE})
 
 
 class JudgedOutcome(Camel):
-    """What was said of one check, or of a visit as a whole (then without a fingerprint)."""
+    """The verdict on one check, or on a visit as a whole (then without a fingerprint)."""
 
     passed: bool
     kind: str | None = None
@@ -48,7 +48,7 @@ class Rejudged(Camel):
 
 
 class Rejudgement(Camel):
-    """What `kotef rejudge` found."""
+    """The result of `kotef rejudge`."""
 
     schema_version: int = 1
     run_id: str
@@ -125,8 +125,8 @@ def _checks(visit: int, then: Verification, now: Verification) -> Iterator[Rejud
     new = {check.name: check for check in now.checks}
     for check in then.checks:
         if check.name in new:
-            yield Rejudged(visit=visit, check=check.name, then=_said(check), now=_said(new[check.name]))
+            yield Rejudged(visit=visit, check=check.name, then=_outcome_of(check), now=_outcome_of(new[check.name]))
 
 
-def _said(check: CheckVerdict) -> JudgedOutcome:
+def _outcome_of(check: CheckVerdict) -> JudgedOutcome:
     return JudgedOutcome(passed=check.passed, kind=check.kind, detail=check.detail, fingerprint=check.fingerprint)

@@ -22,7 +22,7 @@ class CommandKey(NamedTuple):
 
     kind: Literal["check", "command"]
     name: str
-    """What it is run for: `visit-1-pytest-alone`; empty for a command of the coder."""
+    """Its purpose, such as `visit-1-pytest-alone`; empty for a command of the coder."""
     command: str
 
 
@@ -58,7 +58,7 @@ class Tape(Protocol):
         ...
 
     def read_at_once(self, tokens: int) -> None:
-        """What was found out about that."""
+        """Note how many tokens the model reads at once."""
         ...
 
     async def command(self, ran: CommandKey, run: Run) -> CommandResult:

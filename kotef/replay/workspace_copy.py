@@ -38,10 +38,10 @@ def _empty(into: Path) -> Path:
     try:
         into.mkdir(parents=True, exist_ok=True)
         if any(into.iterdir()):
-            raise UsageError(f"--into {into}: not empty", hint="name a new or an empty directory")
+            raise UsageError(f"--into {into}: not empty", hint="name a new or empty directory")
     except OSError as error:
         said = (error.strerror or str(error)).lower()
-        raise UsageError(f"--into {into}: {said}", hint="name a directory that can be made") from error
+        raise UsageError(f"--into {into}: {said}", hint="name a directory that can be created") from error
     return into.resolve()
 
 
@@ -80,7 +80,7 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
 
 
 def _same_excludes(root: Path, place: Path) -> None:
-    """What the workspace ignores by a list of its own."""
+    """Copy the workspace's own list of ignored files."""
     asked = run_git(["rev-parse", "--git-path", "info/exclude"], cwd=root).stdout  # a worktree has its repository's
     theirs = root / os.fsdecode(asked.removesuffix(b"\n"))
     if theirs.is_file():

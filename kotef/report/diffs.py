@@ -7,9 +7,9 @@ from itertools import zip_longest
 from typing import Final, Literal
 
 MAX_ROWS: Final = 400
-"""Rows shown of one patch; the whole is in its file."""
+"""Rows shown per patch; its file has all."""
 MAX_LINE: Final = 400
-"""Characters shown of one line."""
+"""Characters shown per line."""
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
@@ -20,7 +20,7 @@ Kind = Literal["same", "changed", "removed", "added", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One line before and one after; a number is None if there is no line."""
+    """A line before and after; a number is None if there is no line."""
 
     kind: Kind
     """`gap`: lines that are not shown are before it; `left` is what the hunk says of its place."""
@@ -32,7 +32,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What a patch does to one file."""
+    """The change of one file."""
 
     path: str
     change: str
@@ -43,7 +43,7 @@ class FileDiff:
     cut: bool = False
     """Whether rows were left out."""
     torn: bool = False
-    """Whether the patch was read only up to somewhere in it: it does more than is counted here."""
+    """Whether the patch was cut within this file, so that it changes more than is counted here."""
 
 
 def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[FileDiff, ...]:
@@ -53,7 +53,7 @@ def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[Fi
     whole.
     """
     files, left = [], most
-    for lines in _files(patch.split("\n")):
+    for lines in _files(patch.removesuffix("\n").split("\n")):
         file = _file(lines, left)
         left -= len(file.rows)
         files.append(file)
@@ -63,13 +63,15 @@ def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[Fi
 
 
 def _files(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The lines of each file; what is before the first belongs to none. A hunk's lines are counted, not guessed."""
+    """The lines of each file; lines before the first belong to none. A hunk's header gives its length."""
     current: list[str] | None = None
     old = new = 0
-    for line in lines:
+    for text in lines:
+        line = text
         if old > 0 or new > 0:
-            old -= line[:1] in (" ", "-", "")
-            new -= line[:1] in (" ", "+", "")
+            line = text or " "  # `diff.suppressBlankEmpty` leaves the blank of an empty line out
+            old -= line[0] in " -"
+            new -= line[0] in " +"
         elif line.startswith("diff --git "):
             if current is not None:
                 yield current
@@ -93,7 +95,7 @@ def _file(lines: list[str], most: int) -> FileDiff:
 
 
 def _path(head: Sequence[str]) -> str:
-    """Where the file is now; of a deleted one, where it was."""
+    """The path of the file; for a deleted one, its old path."""
     for prefix in ("+++ ", "rename to ", "--- "):
         for line in head:
             name = line.removeprefix(prefix)
@@ -159,7 +161,7 @@ def _rows(lines: Sequence[str]) -> Iterator[DiffRow]:
 
 
 def _block(gone: Sequence[str], come: Sequence[str], left: int, right: int) -> Iterator[DiffRow]:
-    """Lines that went, beside those that came in their place."""
+    """Removed lines beside the lines that replace them."""
     for number, (old, new) in enumerate(zip_longest(gone, come)):
         if old is None:
             yield DiffRow("added", right_number=right + number, right=_clip(new))

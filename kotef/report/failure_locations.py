@@ -13,14 +13,14 @@ from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 
 LARGEST = 2_000_000
-"""Bytes read of one output, from its end, where runners say what failed."""
+"""Bytes read from the end of an output, where runners report failures."""
 
 
 class Located(NamedTuple):
-    """One thing that is red."""
+    """One failing test or check."""
 
     blocks: bool
-    """Whether it is between the run and its success; else it was red before the run and no one asked for it."""
+    """Whether it blocks success; else it was red before the run and is not part of the task."""
     check: str
     """The name of its check; empty for the run as a whole."""
     test: str
@@ -30,16 +30,16 @@ class Located(NamedTuple):
     """From the workspace root; empty when no file of the workspace was named."""
     line: int | None
     rule: str
-    """What sort of thing it is: `test_failure/assertion`."""
+    """Its kind, such as `test_failure/assertion`."""
 
     @property
     def title(self) -> str:
-        """The test, else the check it belongs to, else that it is the run."""
+        """The test, else its check, else the run."""
         return self.test or self.check or "kotef"
 
 
 def judged(run: RunDir, visit: int) -> Verification | None:
-    """What was known last of the tree of a visit, by itself or by the visits before; None when nothing is on record."""
+    """The newest verification up to a visit; None if there is none on record."""
     for number in range(visit, -1, -1):
         try:
             return Verification.model_validate_json((run.path / f"visit-{number}.json").read_bytes())
@@ -80,7 +80,7 @@ def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
                 rule=_rule(check.kind or "unknown", check.detail),
             )
     for tests, what in (
-        (verification.missing, "ran before the run and is not run any more"),
+        (verification.missing, "ran before the run and no longer runs"),
         (verification.newly_skipped, "is skipped, and was not before the run"),
     ):
         for test in tests:
@@ -90,12 +90,12 @@ def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
 
 
 def _names(check: CheckVerdict) -> Sequence[str]:
-    """The failing tests, without the name of the check that is before ids which two checks share."""
+    """The failing tests, without the check's name in front of ids that two checks share."""
     return [name.removeprefix(f"{check.name}: ") for name in (check.red or check.failing)]
 
 
 def _result(run: RunDir, check: CheckVerdict, names: Sequence[str]) -> CommandResult:
-    """The check as it was when it had run, as far as it was kept."""
+    """The stored result of the check, as far as it was kept."""
     kept = check.model_dump(include={"command", "exit_code", "passed", "kind", "detail", "summary", "timed_out"})
     return CommandResult(**kept, stdout=_output(run, check.log), failing=tuple(names))
 
@@ -112,7 +112,7 @@ def _output(run: RunDir, log: str | None) -> str:
 
 
 def _whole(result: Result) -> Located:
-    """The run itself, where nothing single is known to block it."""
+    """The run itself, if no single failure blocks it."""
     newest = result.failure_history.entries[-1] if result.failure_history.entries else None
     rule = _rule(newest.kind, newest.detail) if newest else _rule(result.outcome, result.reason)
     return Located(True, "", "", result.sentence, "", None, rule)

@@ -9,13 +9,16 @@ from kotef.events import (
     CapReachedEvent,
     CompactedEvent,
     DeclinedEvent,
+    DefectEvent,
     EmptyAnswerEvent,
     InDoubtEvent,
     MendedEvent,
     MistakeRecoveryEvent,
+    ModelAdaptedEvent,
     ModelCancelledEvent,
     ModelFallbackEvent,
     ModelRetryEvent,
+    NoProgressEvent,
     NudgeEvent,
     PlanFallbackEvent,
     PrefixDriftEvent,
@@ -40,7 +43,7 @@ Level = Literal["note", "warning", "stop"]
 
 @dataclass(frozen=True, slots=True)
 class GuardReport:
-    """One thing that kotef itself did about the work of a model, a coder or a command."""
+    """One intervention of kotef in the work of a model, a coder or a command."""
 
     name: str
     text: str
@@ -49,7 +52,7 @@ class GuardReport:
 
 
 def guard_of(event: RunEvent) -> GuardReport | None:
-    """What an event says of a guard; None for every other event."""
+    """The report of a guard's event; None for other events."""
     say = _GUARDS.get(type(event))
     return say(event) if say else None
 
@@ -62,8 +65,8 @@ def _some(texts: Sequence[str], most: int = 8) -> str:
 def _mistakes(event: MistakeRecoveryEvent) -> GuardReport:
     kinds = ", ".join(dict.fromkeys(event.failure_kinds))
     if event.escalated:
-        return GuardReport("failed calls", f"calls went on failing ({kinds}): the attempt was stopped", "stop")
-    return GuardReport("failed calls", f"several calls in a row failed ({kinds}): it received guidance")
+        return GuardReport("failed calls", f"calls kept failing ({kinds}): the attempt was stopped", "stop")
+    return GuardReport("failed calls", f"several calls failed in a row ({kinds}): the model was given guidance")
 
 
 def _repeat(event: RepeatEvent) -> GuardReport:
@@ -71,14 +74,19 @@ def _repeat(event: RepeatEvent) -> GuardReport:
     return GuardReport("repetition", f"{event.tool}: {event.what}; {then}", "stop" if event.stopped else "warning")
 
 
+def _no_progress(event: NoProgressEvent) -> GuardReport:
+    then = "the attempt was stopped" if event.stopped else "it was told so"
+    return GuardReport("no progress", f"{event.what}; {then}", "stop" if event.stopped else "warning")
+
+
 def _cap(event: CapReachedEvent) -> GuardReport:
     if event.can_continue:
-        return GuardReport("cap", f"{event.detail}; going on from a summary")
+        return GuardReport("cap", f"{event.detail}; continuing from a summary")
     return GuardReport("cap", f"{event.detail}; the attempt ended with a summary", "stop")
 
 
 def _compacted(event: CompactedEvent) -> GuardReport:
-    left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} were left"
+    left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} remained"
     return GuardReport("compaction", f"the conversation had {left} ({event.how})", "note")
 
 
@@ -108,9 +116,14 @@ def _rerun(event: RerunEvent) -> GuardReport:
     return GuardReport("rerun", f"run again alone, still failing: {_some(event.tests, 3)}", "note")
 
 
+def _defect(event: DefectEvent) -> GuardReport:
+    where = f"during a call of {event.tool}" if event.tool else "while reading the model's answer"
+    return GuardReport("defect", f"kotef failed {where}: {event.error}; the traceback is {event.log}")
+
+
 def _empty(event: EmptyAnswerEvent) -> GuardReport:
     then = "it was asked again" if event.asked_again else "the attempt ended"
-    return GuardReport("empty answer", f"the model answered with nothing; {then}")
+    return GuardReport("empty answer", f"the model returned an empty answer; {then}")
 
 
 _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
@@ -121,7 +134,9 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
     SettingAsideEvent: lambda event: GuardReport("set aside", f"judged again without {_some(event.paths)}"),
     ProbedEvent: lambda event: GuardReport("probed", event.line, "warning" if event.alarm else "note"),
     ReviewedEvent: _reviewed,
-    PlanFallbackEvent: lambda _: GuardReport("plan by code", "the model gave no readable plan; code made one"),
+    PlanFallbackEvent: lambda event: GuardReport(
+        "plan by code", f"the model made no usable plan, so code made one: {_some(event.problems[-1:])}"
+    ),
     NudgeEvent: lambda event: GuardReport("nudge", event.what),
     RecalledEvent: lambda event: GuardReport(
         "memory", f"the same failure was seen before, in {_some(event.runs, 3)}", "note"
@@ -130,6 +145,7 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
     ModelFallbackEvent: lambda event: GuardReport(
         "stand-in", f"{event.stand_in} took over for {event.model}: {event.why}"
     ),
+    ModelAdaptedEvent: lambda event: GuardReport("adapted", f"{event.model}: {event.what}", "note"),
     ModelCancelledEvent: lambda event: GuardReport("cancelled", f"an answer of {event.model} was cut off"),
     DeclinedEvent: lambda event: GuardReport("declined", f"{event.coder}: {event.why}", "note"),
     AnsweredEvent: lambda event: GuardReport(
@@ -138,13 +154,15 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
     RescuedEvent: lambda event: GuardReport("rescued", f"tool calls written as text were read: {_some(event.calls)}"),
     MendedEvent: lambda event: GuardReport("mended", f"{event.tool}: arguments repaired: {event.what}", "note"),
     EmptyAnswerEvent: _empty,
+    DefectEvent: _defect,
     MistakeRecoveryEvent: _mistakes,
     RepeatEvent: _repeat,
+    NoProgressEvent: _no_progress,
     CapReachedEvent: _cap,
     CompactedEvent: _compacted,
     PrefixDriftEvent: _drift,
     InDoubtEvent: lambda event: GuardReport(
-        "in doubt", f"{event.tool} {event.arguments}: a kill left open if it was done"
+        "in doubt", f"{event.tool} {event.arguments}: a kill left it unclear whether it was done"
     ),
     WithheldEvent: lambda event: GuardReport("withheld", f"the edit is kept as {event.patch}, not in the tree"),
     ProvingEvent: lambda event: GuardReport(

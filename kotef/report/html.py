@@ -23,9 +23,9 @@ from kotef.runs.store import RunDir
 
 PAGE_NAME: Final = "report.html"
 SHOWN_ROWS: Final = 200
-"""Rows of the matrix that are in the page as HTML; a script draws the others when they are asked for."""
+"""Rows of the matrix in the HTML; a script draws the others on demand."""
 MOST_CALLS: Final = 200
-"""Calls of tools, or of models, shown of one attempt."""
+"""Calls of tools, or of models, shown per attempt."""
 BAR: Final = 160
 """Width of the longest bar of the timeline."""
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -44,7 +44,7 @@ _SHOWN: Final = {code: f"\\u{code:04x}" for code in _HIDDEN}
 
 
 def render_page(page: Page, *, reload: bool) -> str:
-    """One HTML document that needs nothing else; `reload` while there is more to come."""
+    """A self-contained HTML document; `reload` while the run is at work."""
     style, script = _part("page.css"), _part("page.js")
     rows = page.matrix.rows
     drawn, later = rows[:SHOWN_ROWS], (*rows[SHOWN_ROWS:], *page.matrix.quiet)
@@ -63,13 +63,13 @@ def render_page(page: Page, *, reload: bool) -> str:
 
 
 def as_html(run: RunDir, *, at_work: bool = False) -> str:
-    """`report.html`, built again from the directory."""
+    """`report.html`, rebuilt from the run's directory."""
     page = page_of(run, at_work=at_work)
     return render_page(page, reload=page.tone == "working")
 
 
 def write_page(run: RunDir, *, at_work: bool = False) -> Path:
-    """Write it beside `report.md`. NoSpaceError, WorkspaceError, UsageError."""
+    """Write the page beside `report.md`. Raises NoSpaceError, WorkspaceError, UsageError."""
     path = run.path / PAGE_NAME
     write_atomic(path, as_html(run, at_work=at_work).encode("utf-8", "replace"))
     return path
@@ -81,7 +81,7 @@ def _part(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing is loaded and nothing runs but what is ours, whatever a name or a log in the page holds."""
+    """The content security policy: only our own style and script, whatever a name or a log contains."""
     allowed = f"style-src {_hash(style)}" + (f"; script-src {_hash(script)}" if script else "")
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -91,7 +91,7 @@ def _hash(text: str) -> str:
 
 
 def _data(page: Page, drawn: Sequence[MatrixRow], later: Sequence[MatrixRow]) -> str:
-    """Every row that is not drawn, grouped by what its cells say, in a form that is safe inside a script element."""
+    """The rows that are not drawn, grouped by their cells, in a form that is safe inside a script element."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for row in later:
         groups.setdefault((row.cells, row.marks, row.trend), []).append(visible(row.name))
@@ -109,12 +109,12 @@ def _data(page: Page, drawn: Sequence[MatrixRow], later: Sequence[MatrixRow]) ->
 
 
 def visible(value: Any) -> Any:
-    """Text in which nothing is hidden: control characters and marks of direction are spelt out."""
+    """The text with control and direction characters spelt out."""
     return value.translate(_SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def marked(text: str) -> Markup:
-    """The text with what is between backticks as code; everything else in it is text."""
+    """The text as HTML, with text between backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704  escaped right here
 
 
@@ -160,7 +160,7 @@ def moment(at: float | None) -> str:
 
 
 def money(cost: float | None) -> str:
-    """In the currency of the configured prices, which kotef does not know."""
+    """An amount without a currency, because prices are configured without one."""
     if cost is None:
         return "–"
     return f"{cost:.4f}" if cost else "0"

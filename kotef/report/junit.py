@@ -10,6 +10,7 @@ from kotef.checks.verification import Verification
 from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, judged, located
 from kotef.report.finished_run import ended
+from kotef.runs.ending_text import headline
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 
@@ -55,7 +56,7 @@ def _case(suite: str, name: str, *, seconds: float = 0.0) -> Element:
     return Element("testcase", classname=_xml(suite).strip() or "tests", name=named, time=f"{seconds:.3f}")
 
 
-def _said(case: Element, tag: str, message: str, text: str = "") -> Element:
+def _with_message(case: Element, tag: str, message: str, text: str = "") -> Element:
     told = SubElement(case, tag, message=_xml(message)[:1000])
     if tag == "failure":
         told.set("type", tag)
@@ -65,7 +66,7 @@ def _said(case: Element, tag: str, message: str, text: str = "") -> Element:
 
 def _run_case(result: Result) -> Element:
     case = _case("kotef", (result.goal.partition("\n")[0] or "the checks")[:200], seconds=result.usage.seconds)
-    return case if result.done else _said(case, "failure", f"{result.outcome}: {result.sentence}", result.evidence)
+    return case if result.done else _with_message(case, "failure", headline(result), result.evidence)
 
 
 def _check_case(verification: Verification, number: int) -> Element:
@@ -75,8 +76,8 @@ def _check_case(verification: Verification, number: int) -> Element:
         return case
     what = "failed, and is advisory" if check.advisory else "failed because of tests that were red before the run"
     if check.advisory or check.satisfied:
-        return _said(case, "skipped", what)
-    return _said(case, "failure", check.summary.partition("\n")[0] or "failed", check.summary)
+        return _with_message(case, "skipped", what)
+    return _with_message(case, "failure", check.summary.partition("\n")[0] or "failed", check.summary)
 
 
 def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[Element]:
@@ -87,23 +88,23 @@ def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[
         if file:
             case.set("file", _xml(file))
         if status in RED and test in verification.preexisting:
-            _said(case, "skipped", "red before the run, not part of the task")
+            _with_message(case, "skipped", "red before the run, not part of the task")
         elif status in RED:
             one = told.get(test)
             where = f"{one.file}:{one.line}" if one and one.line else ""
-            _said(case, "failure" if status == "failed" else "error", one.message if one else status, where)
+            _with_message(case, "failure" if status == "failed" else "error", one.message if one else status, where)
         elif status == "skipped":
-            _said(case, "skipped", status)
+            _with_message(case, "skipped", status)
         elif status == "xfailed":  # it ran, and ended as it is expected to
             SubElement(case, "system-out").text = "failed, as it is expected to"
         yield case
     for test in verification.missing:
         file, name = _split(test, verification)
-        yield _said(_case(file or "tests", name), "failure", "is not run any more")
+        yield _with_message(_case(file or "tests", name), "failure", "no longer runs")
 
 
 def _split(test: str, verification: Verification) -> tuple[str, str]:
-    """The file of a test, empty if its id names none, and its name, in which stays what distinguishes two checks."""
+    """The file of a test (empty if its id names none) and its name, including the check's name if needed."""
     heads = (f"{check.name}: " for check in verification.checks)
     head = max((head for head in heads if test.startswith(head)), key=len, default="")
     file, _, name = test.removeprefix(head).partition("::")
@@ -111,5 +112,5 @@ def _split(test: str, verification: Verification) -> tuple[str, str]:
 
 
 def _xml(text: str) -> str:
-    """Without what XML cannot hold."""
+    """The text without characters that XML does not allow."""
     return _NOT_XML.sub("�", text)

@@ -10,9 +10,9 @@ from kotef.runs.events import Watcher
 from kotef.runs.store import RunDir
 
 REWRITES: Final = (VerifiedEvent, PlannedEvent, RunResumedEvent, RunFinishedEvent)
-"""Events after which there is more to see; the last comes when `result.json` is written."""
+"""Events after which the page is rewritten; the last comes when `result.json` is written."""
 PAUSE: Final = 5.0
-"""Seconds of a run without a page, and between two pages: most runs are over before anybody looks."""
+"""Seconds before the first page and between two pages: most runs are over before anyone looks."""
 
 log = logging.getLogger("kotef")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 MOST_READ: Final = 256 * 1024
-"""Bytes looked at, from the end."""
+"""Bytes read, from the end."""
 LINES: Final = 40
 WIDTH: Final = 300
 

@@ -15,7 +15,7 @@ Tone = Literal["good", "bad", "working"]
 
 @dataclass(frozen=True, slots=True)
 class UnsatisfiedCheck:
-    """One check that was not satisfied, and where its output says so."""
+    """An unsatisfied check, with the part of its output that shows it."""
 
     check: CheckVerdict
     log: str
@@ -24,7 +24,7 @@ class UnsatisfiedCheck:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One visit, as it is shown; 0 is the state before the run."""
+    """One visit as shown; 0 is the state before the run."""
 
     visit: int
     record: VisitRecord
@@ -36,7 +36,7 @@ class Attempt:
     patch: str
     """The name of its file; empty without one."""
     put_back: tuple[FileDiff, ...]
-    """What was undone before judging."""
+    """The files that were put back before judging."""
 
     @property
     def seconds(self) -> float:
@@ -65,7 +65,7 @@ class ModelUsageRow:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One thing a person can do now."""
+    """A next step for a person, with its command."""
 
     why: str
     command: str
@@ -78,13 +78,15 @@ class Page:
     run_id: str
     tone: Tone
     outcome: str
-    """As in `result.json`; `at work` or `killed` without one."""
+    """The outcome of `result.json`; `at work` or `killed` without one."""
     sentence: str
     goal: str
     ticket: str
     checks: tuple[str, ...]
     coder: str
     model: str
+    extensions: str
+    """Kind, name and distribution of each; empty without any."""
     sandbox: str
     exit_code: int | None
     attempts: tuple[Attempt, ...]
@@ -108,10 +110,10 @@ class Page:
     """None if a price is not known."""
     estimated: bool
     doing: str
-    """What it is at, while at work."""
+    """What the run is doing, while at work."""
     began: float | None
     written: float
     """Seconds since 1970."""
     version: str
     files: tuple[str, ...]
-    """Of the directory, for whoever wants more."""
+    """Other files of the run's directory."""

@@ -20,6 +20,7 @@ from kotef.report.logs import excerpt
 from kotef.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way
 from kotef.report.test_matrix import matrix_of
 from kotef.report.timeline import Timeline, VisitRecord, record_of
+from kotef.runs.ending_text import killed, title
 from kotef.runs.events import read_events
 from kotef.runs.result import Result, ResultDone
 from kotef.runs.run_history import RunHistory
@@ -33,7 +34,7 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})\.json")
 
 
 def page_of(run: RunDir, *, at_work: bool = False) -> Page:
-    """Read the directory; what is missing or torn in it is said and costs nothing else.
+    """Read the directory; what is missing or damaged in it is named, and the rest is shown.
 
     `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError if its
     result cannot be read.
@@ -61,6 +62,7 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
         checks=tuple(check.command for check in task.checks) if task else (),
         coder=task.coder if task else "",
         model=task.model if task else "",
+        extensions=", ".join(each.title for each in task.extensions) if task else "",
         sandbox=_sandbox(result),
         exit_code=result.exit_code if result else None,
         attempts=attempts,
@@ -68,7 +70,7 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
         spent=result.failure_history.attempts if result else sum(one.status == "failed" for one in attempts),
         matrix=matrix_of(judged),
         done=_done(task, result),
-        asked=_asked(call for _, call in calls),
+        asked=_usage_rows(call for _, call in calls),
         drifts=tuple(guard for visit in record.visits for guard in visit.guards if guard.name == "prefix drift"),
         ways=tuple(_ways(run, result, attempts, at_work=at_work, began=bool(task or no_task), can_go_on=not no_task)),
         entry=(result.issue if result else "") or "",
@@ -89,7 +91,7 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
 
 
 def _task(run: RunDir) -> tuple[Task | None, tuple[str, ...]]:
-    """The task, and that it could not be read where it is there."""
+    """The task, and a notice if it exists but cannot be read."""
     try:
         return redactor().whole(run.task()), ()
     except (UsageError, OSError):
@@ -97,7 +99,7 @@ def _task(run: RunDir) -> tuple[Task | None, tuple[str, ...]]:
 
 
 def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
-    """The verification of each visit, and what could not be read."""
+    """The verification of each visit, and notices about unreadable ones."""
     found, unread = {}, []
     for path in place.glob("visit-*.json"):
         if name := _VISIT.fullmatch(path.name):
@@ -110,17 +112,14 @@ def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
 
 
 def _headline(result: Result | None, record: Timeline, *, began: bool, at_work: bool) -> tuple[str, Tone, str]:
-    """Outcome, tone, and the sentence that is the title."""
+    """Outcome, tone and title."""
     if result is not None:
-        sentence = result.sentence or result.reason
-        if result.done and result.visits:
-            by = "by search, " if result.winner == "search" else ""
-            sentence = f"{sentence} ({by}attempt {result.failure_history.attempts + 1} of {result.max_attempts})"
-        return result.outcome, "good" if result.done else "bad", sentence
+        return result.outcome, "good" if result.done else "bad", title(result)
     if at_work:
         return "at work", "working", record.doing or "the run is at work"
-    where = f"in attempt {record.visits[-1].visit}" if record.visits and record.visits[-1].visit else "at its baseline"
-    return "killed", "bad", f"stopped without an ending, {where if began else 'before it began'}"
+    if not began:
+        return "killed", "bad", "it crashed before it started"
+    return "killed", "bad", f"it was {killed(record.visits[-1].visit if record.visits else 0)}"
 
 
 def _sandbox(result: Result | None) -> str:
@@ -189,13 +188,13 @@ def _done(task: Task | None, result: Result | None) -> tuple[ResultDone, ...]:
 
 
 def _redacted(run: RunDir) -> Iterator[RecordedEvent]:
-    """The events on record, without secrets that were not known when they were written."""
+    """The recorded events, without secrets that became known later."""
     for recorded in read_events(run.events):
         if (redacted := parse_line(redactor().whole(recorded.line()))) is not None:
             yield redacted
 
 
-def _asked(calls: Iterable[ModelAnswerEvent]) -> tuple[ModelUsageRow, ...]:
+def _usage_rows(calls: Iterable[ModelAnswerEvent]) -> tuple[ModelUsageRow, ...]:
     """By model and role, in the order of their first answers."""
     found: dict[tuple[str, str], list[ModelAnswerEvent]] = defaultdict(list)
     for call in calls:
@@ -218,7 +217,7 @@ def _asked(calls: Iterable[ModelAnswerEvent]) -> tuple[ModelUsageRow, ...]:
 def _ways(
     run: RunDir, result: Result | None, attempts: Iterable[Attempt], *, at_work: bool, began: bool, can_go_on: bool
 ) -> Iterator[Way]:
-    """`can_go_on` is false where its task cannot be read, without which nothing is resumed."""
+    """The next steps; `can_go_on` is false if the task cannot be read, because a resume needs it."""
     if result is None and at_work:
         yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to continue:", f"kotef resume {run.run_id}")
         return
@@ -232,8 +231,8 @@ def _ways(
     if result is not None and result.done and best:
         yield Way("The change is in your tree, uncommitted. Look at it:", f"kotef diff {run.run_id}")
     elif tried:
-        stands = f"attempt {best} is in your tree" if best else "none of it is in your tree"
-        yield Way(f"Put an attempt in place ({stands}):", f"kotef apply {run.run_id} --attempt {tried[-1]}")
+        stands = f"attempt {best} is in your tree" if best else "no attempt is in your tree"
+        yield Way(f"Apply an attempt ({stands}):", f"kotef apply {run.run_id} --attempt {tried[-1]}")
     if best:
         yield Way("Undo everything the run changed:", f"kotef undo {run.run_id}")
     if result is not None and result.issue:
@@ -241,7 +240,7 @@ def _ways(
 
 
 def _files(place: Path) -> tuple[str, ...]:
-    """Names of what is worth reading there."""
+    """Names of the files worth reading there."""
     names = {path.name for path in place.iterdir() if path.is_file()} if place.is_dir() else set()
     shown = [name for name in ("report.md", "result.json", "events.jsonl", "traceback.txt") if name in names]
     patches = sum(name.endswith(".patch") for name in names)

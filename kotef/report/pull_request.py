@@ -82,7 +82,7 @@ def _done(result: Result) -> Iterator[str]:
 
 
 def _to_look_at(result: Result) -> Iterator[str]:
-    """The checklist: what only a reader of the diff can say."""
+    """The checklist: what only a reader of the diff can check."""
     yield "### For a person to check"
     yield ""
     yield "- [ ] The diff does what the task asks for, and not only what the tests check"

@@ -7,6 +7,7 @@ from typing import Any
 from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, located
 from kotef.report.finished_run import ended
+from kotef.runs.ending_text import headline
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issue import one_line
@@ -31,7 +32,7 @@ def _invocation(result: Result) -> dict[str, Any]:
     return {
         "executionSuccessful": result.done,
         "exitCode": result.exit_code,
-        "exitCodeDescription": one_line(f"{result.outcome}: {result.sentence}", 400),
+        "exitCodeDescription": one_line(headline(result), 400),
         "startTimeUtc": result.started_at,
         "endTimeUtc": result.finished_at,
         "properties": {

@@ -38,6 +38,7 @@ def _facts(result: Result) -> Iterator[str]:
         "tokens, cost": f"{usage.tokens_in + usage.tokens_out:,}, {cost}" if usage.calls else "",
         "seconds": f"{usage.seconds:.1f}",
         "sandbox": code_span(result.sandbox),
+        "extensions": ", ".join(code_span(f"{each.kind} {each.name}") for each in result.extensions),
         "run": code_span(result.run_id),
         "continue with": code_span(result.resume or ""),
     }

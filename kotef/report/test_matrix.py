@@ -18,16 +18,16 @@ STATUSES: Final[Mapping[str, tuple[str, str]]] = {
     "X": ("✓", "passed unexpectedly"),
     "t": ("⧖", "timed out"),
     "a": ("✗", "failed, but is only advice"),
-    "m": ("∅", "gone: no report lists it any more"),
+    "m": ("∅", "gone: no report lists it now"),
     "o": ("·", "not run"),
     " ": ("", "not there"),
 }
-"""One letter a cell: its sign, and what it says."""
+"""Letter of a cell → its sign and meaning."""
 MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "n": ("+", "new"),
     "b": ("↺", "its file was put back before judging"),
 }
-"""One letter, or a blank, beside each cell."""
+"""Letter beside a cell → its sign and meaning."""
 
 _LETTER: Final[dict[TestStatus, str]] = {
     "passed": "p",
@@ -41,12 +41,12 @@ _RED: Final = frozenset("fektm")
 _UNKNOWN: Final = frozenset("o ")
 _TWICE: Final = 2
 FEW: Final = 12
-"""Rows that are green throughout in files that were put back are shown while they are no more."""
+"""Rows that stay green in files that were put back are shown up to this number."""
 TRENDS: Final = (
     *("broken", "back and forth", "still red", "new, red", "gone", "flaky", "skipped now"),
     *("fixed", "new", "put back", "changed", "advice", ""),
 )
-"""What became of a row, the worst first; empty: the same in every visit, and not red."""
+"""Trends of a row, the worst first; empty: the same in every visit, and not red."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Matrix:
     rows: tuple[MatrixRow, ...] = ()
     """Checks first; then the tests that say something, the worst first."""
     quiet: tuple[MatrixRow, ...] = ()
-    """The tests that were never red and never changed."""
+    """Tests that were never red and never changed."""
 
 
 def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
@@ -107,7 +107,7 @@ def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
 
 
 def _letters(judged: Verification) -> dict[str, str]:
-    """Each test that this visit knows; of checks without a report, those that the output named."""
+    """The tests of this visit; for checks without a report, those that the output names."""
     found = {name: _LETTER[status] for name, status in judged.tests.items()}
     named = (check for check in judged.checks if check.evidence not in {"report", "lines"})
     found |= {test: "f" for check in named for test in (*check.failing, *check.red) if test not in found}
@@ -137,7 +137,7 @@ def _row(
 
 
 def _trend(cells: str, marks: str) -> str:
-    """What the row comes to; see `TRENDS`."""
+    """The trend of the row; see `TRENDS`."""
     said = [letter for letter in cells if letter not in _UNKNOWN]
     if not said:
         return ""

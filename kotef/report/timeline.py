@@ -27,7 +27,7 @@ from kotef.runs.run_history import RunHistory, VisitEvents
 
 @dataclass(frozen=True, slots=True)
 class VisitRecord:
-    """One visit as its events tell it; the checks' own words are in its `Verification`."""
+    """One visit according to its events; check results are in its `Verification`."""
 
     visit: int
     hypothesis: str = ""
@@ -36,7 +36,7 @@ class VisitRecord:
     steps: tuple[str, ...] = ()
     coder: str = ""
     stopped_by: str = ""
-    """Empty while the coder is at work, or when it never came to an end."""
+    """Empty while the coder is at work, or if it did not finish."""
     stopped_why: str = ""
     said: str = ""
     """The coder's last words; a claim."""
@@ -45,7 +45,7 @@ class VisitRecord:
     """None when nothing was judged."""
     verdict: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """By phase; the time between a kill and its resume is not a part."""
+    """By phase, without the time between a kill and its resume."""
     calls: tuple[ModelAnswerEvent, ...] = ()
     tools: tuple[ToolFinishedEvent, ...] = ()
     guards: tuple[GuardReport, ...] = ()
@@ -57,13 +57,13 @@ class VisitRecord:
 
     @property
     def cost(self) -> float:
-        """Of all calls; 0 if no price is known."""
+        """Cost of all calls; 0 if no price is known."""
         return sum(call.cost for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Everything the events of a run tell."""
+    """The history of a run from its events."""
 
     visits: tuple[VisitRecord, ...] = ()
     """In order; 0 is the baseline."""
@@ -71,7 +71,7 @@ class Timeline:
     """Seconds since 1970; None without any event."""
     last: float | None = None
     doing: str = ""
-    """What the run did when it was last heard of; empty once it had ended."""
+    """What the run did last; empty once it has ended."""
     notices: tuple[str, ...] = ()
 
     @property
@@ -95,11 +95,11 @@ def _doing(history: RunHistory) -> str:
     said, visit = "", 0
     for recorded in history.recorded:
         visit = visit if recorded.visit is None else recorded.visit
-        said = _said(recorded.event, visit, said)
+        said = _activity(recorded.event, visit, said)
     return said
 
 
-def _said(event: RunEvent, visit: int, before: str) -> str:
+def _activity(event: RunEvent, visit: int, before: str) -> str:
     match event:
         case CheckStartedEvent():
             return f"{'the baseline' if visit == 0 else f'attempt {visit}'} is judged by `{event.command}`"
@@ -126,12 +126,12 @@ def _said(event: RunEvent, visit: int, before: str) -> str:
 
 
 def _guard(recorded: RecordedEvent) -> GuardReport | None:
-    """Of an event of another version, which lacks fields, nothing: its sentence would have holes."""
+    """The guard's report; nothing for an event of another version that lacks fields."""
     return None if recorded.missing else guard_of(recorded.event)
 
 
 def _visit(visit: VisitEvents) -> VisitRecord:
-    """Of a visit that a kill made start twice, what was recorded last."""
+    """The visit; if a kill made it start twice, what was recorded last."""
     plan, coder = visit.last(PlannedEvent), visit.last(CoderStartedEvent)
     edits, verdict, refusal = visit.last(CoderFinishedEvent), visit.last(VerifiedEvent), visit.refusal
     record = VisitRecord(

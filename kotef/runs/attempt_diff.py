@@ -21,7 +21,7 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})")
 _SAVED: Final = re.compile(r"saved-(\d{1,6})")
 _TREE: Final = re.compile(r"[0-9a-f]{40}")
 _NAMED: Final = 10
-"""Files an error names."""
+"""Number of files that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +29,22 @@ class AttemptDiff:
     """One attempt against the state before the run."""
 
     attempt: int | None
-    """None: what an unfinished visit left behind."""
+    """None: the edits of an unfinished visit."""
     patch: bytes
-    """As `git apply` takes it."""
+    """In the format of `git apply`."""
     store: Path
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredFiles:
-    """What `apply` or `undo` did; paths are relative to the workspace and sorted."""
+    """The result of `apply` or `undo`; paths are relative to the workspace and sorted."""
 
     put_back: tuple[str, ...] = ()
-    """Written or deleted; empty when everything was as wanted already."""
+    """Written or deleted files; empty if nothing had to change."""
     brought_back: tuple[str, ...] = ()
-    """Files that git ignores, deleted by the run and copied back."""
+    """Ignored files that the run had deleted, copied back."""
     saved: int | None = None
-    """Number under which the state before this was kept; None when nothing was written."""
+    """Number under which the previous state was saved; None if nothing was written."""
     notices: tuple[str, ...] = ()
 
 
@@ -55,20 +55,20 @@ class _Trees:
     before: str
     attempts: dict[int, str]
     left: str | None
-    """What the run left, its own bookkeeping included (a ticket it closed); None when it was killed."""
+    """The tree that the run left, including a ticket that it closed; None if it was killed."""
     foreign: frozenset[str] = frozenset()
     """Paths that someone else changed during the run."""
     rebuilt: bool = False
 
     @property
     def every(self) -> tuple[str, ...]:
-        """All of them, without repetition."""
+        """All trees, each once."""
         found = (self.before, *self.attempts.values(), *((self.left,) if self.left else ()))
         return tuple(dict.fromkeys(found))
 
 
 def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> None:
-    """Remember the tree a run leaves, so that what someone changes afterwards can be distinguished from it.
+    """Remember the tree a run leaves, so that later changes by others can be recognised.
 
     `foreign` are the paths that someone else changed during the run. Where nothing can be kept any more, nothing is
     remembered, and `undo` asks for `--force`.
@@ -82,7 +82,7 @@ def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> No
 
 
 def difference(root: Path, run: RunDir, attempt: int | None) -> AttemptDiff:
-    """What an attempt changed; without a number the attempt the run was left at, else its last one.
+    """The diff of an attempt; without a number the attempt the run was left at, else its last one.
 
     Of a foreign record only its own patch is used. Raises UsageError when there is no such attempt, or when neither a
     snapshot nor a patch of it is left.
@@ -121,7 +121,7 @@ def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> RestoredFile
 
 
 def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> RestoredFiles:
-    """Put back what stood there before the `number`-th `apply` or `undo` of this run; guarded as `apply`."""
+    """Restore the state before the `number`-th `apply` or `undo` of this run; guarded like `apply`."""
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
         record = run.path / f"saved-{number}.json"
@@ -137,7 +137,7 @@ def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> Restore
 
 
 def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
-    """Put the state before the run in place, tickets and deleted ignored files included; guarded as `apply`."""
+    """Restore the state before the run, including tickets and deleted ignored files; guarded like `apply`."""
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
         trees = _trees(run, snapshots)
@@ -157,7 +157,7 @@ def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
 def _place(
     run: RunDir, snapshots: Snapshots, trees: _Trees, target: str, paths: Collection[str], *, force: bool
 ) -> RestoredFiles:
-    """Make `paths` as in `target`, or refuse before the first write; what is there now is kept first."""
+    """Make `paths` as in `target`, or refuse before the first write; the current content is saved first."""
     now = snapshots.take()
     todo = set(snapshots.changed(now, target)).intersection(paths)
     said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
@@ -187,7 +187,7 @@ def _place(
 
 
 def _kept_trees(run: RunDir) -> _Trees:
-    """The trees on record; whether the store still has them is another question."""
+    """The recorded trees, which the store may no longer have."""
     found: dict[int, str] = {}
     for path in run.path.glob("visit-*.json"):
         if number := _VISIT.fullmatch(path.stem):
@@ -202,7 +202,7 @@ def _kept_trees(run: RunDir) -> _Trees:
 
 
 def _left(run: RunDir) -> tuple[str | None, frozenset[str]]:
-    """What `note_left` remembers."""
+    """The tree and paths that `note_left` remembered."""
     try:
         record = json.loads((run.path / "left.json").read_bytes())
         return _checked(record["tree"]), frozenset(str(path) for path in record["foreign"])
@@ -211,7 +211,7 @@ def _left(run: RunDir) -> tuple[str | None, frozenset[str]]:
 
 
 def _trees(run: RunDir, snapshots: Snapshots) -> _Trees:
-    """The trees of a run that the store has; where it was lost, what the patches of the run make of the workspace."""
+    """The trees of a run from the store; without the store, rebuilt from the run's patches."""
     found = _kept_trees(run)
     if not _is_kept(snapshots, found.before):
         return replace(_rebuilt(run, found.attempts, snapshots), foreign=found.foreign)
@@ -223,7 +223,7 @@ def _trees(run: RunDir, snapshots: Snapshots) -> _Trees:
 
 
 def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
-    """The same, and the attempts that were killed before they were judged, as their patches give them."""
+    """The same, with attempts that were killed before they were judged, rebuilt from their patches."""
     unjudged = {number: path for number, path in _patches(run).items() if number not in found.attempts}
     if not unjudged or not _is_kept(snapshots, found.before):
         return found
@@ -233,7 +233,7 @@ def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
 
 
 def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Trees:
-    """The trees as the patches give them, from the attempt the workspace is at now; UsageError when none fits."""
+    """The trees rebuilt from patches, starting from the attempt that the workspace is at; UsageError if none fits."""
     result, now = run.result(), snapshots.take()
     stands = result.tree_visit if result else 0
     patches = {number: _patch_of(run, number) for number in numbers}
@@ -260,7 +260,7 @@ def _touched(trees: _Trees, snapshots: Snapshots) -> set[str]:
 
 
 def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
-    """The attempt asked for, or the one the run was left at, or its last; None: only an unfinished visit is there."""
+    """The requested attempt, or the one the run was left at, or its last; None: there is only an unfinished visit."""
     if attempt is not None:
         if attempt not in trees.attempts:
             raise _no_attempt(run, trees, attempt)
@@ -292,7 +292,7 @@ def _saves(run: RunDir) -> dict[int, Path]:
 
 
 def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> int:
-    """Keep what is there now under the next number, and which tree is put in its place."""
+    """Save the current content under the next number, and note which tree replaces it."""
     number = max(_saves(run), default=0) + 1
     record = {"tree": tree, "paths": sorted(paths), "placed": target}
     write_atomic(run.path / f"saved-{number}.json", json.dumps(record).encode())
@@ -300,7 +300,7 @@ def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> i
 
 
 def _placed(run: RunDir, snapshots: Snapshots) -> Iterator[str]:
-    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is no one's edit."""
+    """The trees that earlier `apply` or `undo` commands restored; content equal to one is not an edit."""
     for path in _saves(run).values():
         try:
             tree = _checked(json.loads(path.read_bytes())["placed"])
@@ -319,7 +319,7 @@ def _is_kept(snapshots: Snapshots, tree: str) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether something other than a directory is there; a link is something."""
+    """Whether the path exists and is not a directory; a link counts."""
     return path.is_symlink() or (path.exists() and not path.is_dir())
 
 
@@ -332,7 +332,7 @@ def _checked(tree: object) -> str:
 
 def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
     numbers = ", ".join(str(number) for number in trees.attempts)
-    has = "no attempt at all"
+    has = "no attempts"
     if numbers:
         has = f"attempts {numbers}" if len(trees.attempts) > 1 else f"attempt {numbers}"
     return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")

@@ -9,22 +9,22 @@ from kotef.runs.run_history import RunHistory, VisitEvents
 from kotef.state import CUT_SHORT, StoppedBy
 
 MAX_ITEMS: Final = 20
-"""Steps, files or tests kept of one attempt."""
+"""Steps, files or tests kept per attempt."""
 
 MAX_TEXT: Final = 300
-"""Characters kept of each text of an attempt."""
+"""Characters kept per text of an attempt."""
 
 MAX_SAID: Final = 400
 """Characters kept of the coder's last words."""
 
 
 def attempts_of(history: RunHistory) -> tuple[ResultAttempt, ...]:
-    """The visits on record, in order; of one that a kill made start twice, what was recorded last."""
+    """The recorded visits, in order; the last record if a kill made a visit start twice."""
     return tuple(_attempt(visit) for visit in history.visits if visit.visit and _was_worked_on(visit))
 
 
 def _was_worked_on(visit: VisitEvents) -> bool:
-    """Whether it says anything that an attempt has."""
+    """Whether the visit has anything that makes it an attempt."""
     return bool(visit.refusal) or any(visit.all(kind) for kind in (PlannedEvent, CoderFinishedEvent, VerifiedEvent))
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from kotef.context.skills import Skills, find_skills
+from kotef.extensions import ExtensionSet
 from kotef.failures.plural import counted
 from kotef.runs.config import UserConfig, config_path
+from kotef.runs.extension_setup import equipped
 from kotef.sdd.agents import Role
 from kotef.sdd.memory import memory_of, remembers
 from kotef.tools.registry import tier_of
@@ -15,13 +17,18 @@ from kotef.tools.role_tools import unfit
 from kotef.tools.toolset import Kit
 
 TIER: Final = "KOTEF_TOOLS"
-"""The environment variable that narrows what is offered."""
+"""The environment variable that limits the offered tools."""
 
 
 def available(
-    root: Path, config: UserConfig, *, model: str, environment: Mapping[str, str] = os.environ
+    root: Path,
+    config: UserConfig,
+    *,
+    model: str,
+    environment: Mapping[str, str] = os.environ,
+    extensions: ExtensionSet | None = None,
 ) -> tuple[Kit, tuple[str, ...]]:
-    """The kit of a run here, and what a person should know about it."""
+    """The tools of a run here, and notices about them."""
     tier, warning = tier_of(environment.get(TIER))
     skills = skills_of(root, environment) if tier == "all" else Skills()
     known = config.models.get(model)
@@ -35,14 +42,14 @@ def available(
     broken = (
         f"{counted(len(skills.problems), 'skill')} cannot be used; `kotef skills` shows why" if skills.problems else ""
     )
-    return kit, tuple(text for text in (warning, broken) if text)
+    return equipped(kit, extensions or ExtensionSet(), root), tuple(text for text in (warning, broken) if text)
 
 
 def idle(kit: Kit, role: Role) -> str:
-    """What a person should know about a model coder that will decline whatever it is asked; empty when it can work."""
+    """A notice about a model coder that cannot work; empty if it can."""
     why = unfit(kit, role)
     hint = f"--agent chooses its role, {TIER} its tools"
-    return f"the model coder cannot work: {why}; it is skipped ({hint})" if why else ""
+    return f"the coder `model` cannot work: {why}; it is skipped ({hint})" if why else ""
 
 
 def skills_of(root: Path, environment: Mapping[str, str] = os.environ) -> Skills:

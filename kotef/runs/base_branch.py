@@ -18,10 +18,10 @@ SETTINGS: Final = (
     ".mcp.json",
     "pyproject.toml",
 )
-"""What says how kotef works here: settings, roles, servers, prompts, and which checks judge."""
+"""Paths of the repository's settings: configuration, roles, servers, prompts, and checks."""
 _LARGEST: Final = 1024 * 1024
 _FILES: Final = frozenset({"100644", "100755"})
-"""Modes of git; a link is none of them."""
+"""git's modes of regular files, without links."""
 
 
 def settings_place(root: Path, env: Mapping[str, str] = os.environ) -> tuple[Path, tuple[str, ...]]:
@@ -40,14 +40,16 @@ def settings_place(root: Path, env: Mapping[str, str] = os.environ) -> tuple[Pat
     found = run_git(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], cwd=root, user_config=True)
     commit = found.stdout.decode().strip()
     if not base or found.returncode or not commit:
-        said = f"its base branch origin/{base} is not here (git fetch origin {base})" if base else "no base is named"
+        said = (
+            f"its base branch origin/{base} is missing here (git fetch origin {base})" if base else "no base is named"
+        )
         return place, (f"this is a pull request, and {said}: settings of the repository are ignored",)
     _copy(root, commit, place)
     return place, (f"this is a pull request: settings of the repository are those of origin/{base}, {commit[:12]}",)
 
 
 def _base_of(env: Mapping[str, str]) -> tuple[bool, str]:
-    """Whether this is a job for a pull request, and the branch it is to be merged into, as the CI service says."""
+    """Whether this is a job for a pull request, and its base branch, according to the CI service."""
     if env.get("GITHUB_EVENT_NAME", "").startswith("pull_request"):
         return True, env.get("GITHUB_BASE_REF", "")
     target = env.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "")
@@ -55,7 +57,7 @@ def _base_of(env: Mapping[str, str]) -> tuple[bool, str]:
 
 
 def _copy(root: Path, commit: str, place: Path) -> None:
-    """Write what the commit has of the settings; paths are those from the workspace, which may be a subfolder."""
+    """Write the settings of the commit; paths start at the workspace, which may be a subfolder."""
     listed = run_git(["ls-tree", "-r", "-l", "-z", commit, "--", *SETTINGS], cwd=root, user_config=True)
     for line in listed.stdout.split(b"\0")[:-1]:
         facts, _, path = line.partition(b"\t")

@@ -12,14 +12,14 @@ from kotef.sdd.ticket import Ticket
 from kotef.state import Task
 
 DEFAULT_NAME: Final = "."
-"""What `--branch` without a name stands for; no branch can be called so."""
+"""The value of `--branch` without a name; it is not a valid branch name."""
 PREFIX: Final = "kotef/"
 
 _WORDS: Final = 6
 
 
 def default_name(ticket: Ticket | None, goal: str, run_id: str) -> str:
-    """`kotef/<ticket-slug>`; without a ticket the goal's first words, without those the run."""
+    """`kotef/<ticket-slug>`; without a ticket the first words of the goal, without a goal the run's id."""
     first_words = _slug(goal.partition("\n")[0]).split("-")[:_WORDS]
     name = _slug(ticket.slug) if ticket else "-".join(first_words)
     return f"{PREFIX}{name or run_id}"
@@ -41,7 +41,7 @@ def aimed_at(
 
 
 def aimed_again(root: Path, asked: str | None, task: Task, *, hooks: bool) -> dict[str, object]:
-    """The same for a run that continues: as it was, unless something else is asked for now."""
+    """The same for a resume: as before, unless the resume asks for something else."""
     if asked is None:
         return {}
     if not task.base:
@@ -73,7 +73,7 @@ def _is_name(root: Path, name: str) -> bool:
 
 
 def _in_the_way(root: Path, name: str) -> str:
-    """The branch of this name, or one whose name is a folder of it or in it; empty without one."""
+    """A branch that blocks this name: the same, a prefix of it, or below it; empty if there is none."""
     listed = run_git(["for-each-ref", "--format=%(refname)", "refs/heads/"], cwd=root, user_config=True).stdout
     branches = [line.removeprefix("refs/heads/") for line in os.fsdecode(listed).splitlines()]
     return next((b for b in branches if b == name or f"{b}/".startswith(f"{name}/") or name.startswith(f"{b}/")), "")

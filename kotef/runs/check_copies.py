@@ -21,13 +21,13 @@ _LISTED = "files that git ignores"
 
 @dataclass(frozen=True, slots=True)
 class CopiedSurroundings:
-    """As `deps.IgnoredFiles` has it; everything goes through the tape, so that a replay finds what the run found."""
+    """Implements `deps.IgnoredFiles`; everything goes through the tape, so that a replay finds the same."""
 
     executor: RecordedExecutor
     snapshots: Snapshots
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
-        """As `IgnoredFiles` has it."""
+        """See `IgnoredFiles`."""
 
         async def look() -> CommandResult:
             found = self._differing(before)
@@ -37,7 +37,7 @@ class CopiedSurroundings:
         return tuple(filter(None, result.stdout.split("\n"))) if result.passed else None
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
-        """As `IgnoredFiles` has it."""
+        """See `IgnoredFiles`."""
 
         async def judge() -> CommandResult:
             try:
@@ -71,7 +71,7 @@ class CopiedSurroundings:
             yield place
 
     def _take_back(self, copy: Path, before: str) -> None:
-        """Make ignored files of the copy what they were; those of which nothing was kept are not there."""
+        """Restore the earlier ignored files in the copy; files without a kept copy are left out."""
         snapshots = self.snapshots
         record, kept = read_remainder(snapshots, before), remainder_folder(snapshots, before)
         for path in self._differing(before) or ():

@@ -17,7 +17,7 @@ from kotef.sandbox import OFF, Sandbox
 def tried(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
 ) -> TrialResult:
-    """What of these is required here; only detected ones are tried, because the others are required anyway."""
+    """The checks that are required here; only detected ones are tried, because the others are always required."""
     detected = [check for check in checks if check.origin == "detected"]
     if not detected:
         return TrialResult(tuple(checks))
@@ -30,17 +30,17 @@ def tried(
 def every_trial(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
 ) -> tuple[Trial, ...]:
-    """Each check with what became of trying it, those that someone named too."""
+    """Each check with the result of its trial, including named ones."""
     return asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
 
 
 def other_toolchains(root: Path, *, env: Mapping[str, str], sandbox: Sandbox) -> tuple[str, ...]:
-    """A sentence for each toolchain that runs here in another version than the repository asks for."""
+    """A sentence for each toolchain whose version differs from the one the repository asks for."""
     return asyncio.run(toolchain_notes(root, env=env, sandbox=sandbox))
 
 
 def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
-    """The sandbox for a command that only looks, and whether programs may be started in it.
+    """The sandbox for a command that only inspects, and whether programs may be started in it.
 
     Where nothing confines them and no one asked for that, nothing a repository brings is started.
 

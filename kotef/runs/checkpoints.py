@@ -21,11 +21,11 @@ STORED: Final = [
     (model.__module__, model.__name__)
     for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, CoderTrial, Visit)
 ]
-"""The types a checkpoint may hold besides messages; anything else in the file is not brought to life."""
+"""The types that a checkpoint may contain besides messages; others are not instantiated."""
 
 
 class _WithoutSecrets(JsonPlusSerializer):
-    """Whatever gets to the disk, the error of a node included, is hidden from here on."""
+    """Redacts everything that is written to disk, including errors of nodes."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The value as it is kept."""
@@ -33,7 +33,7 @@ class _WithoutSecrets(JsonPlusSerializer):
 
 
 def prepared(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
-    """The same checkpointer for a run: it knows the types of a checkpoint, and usually drops secrets."""
+    """The checkpointer prepared for a run: it knows the types of a checkpoint, and usually removes secrets."""
     if type(saver.serde) is not JsonPlusSerializer:
         return saver.with_allowlist(STORED)
     clone = copy(saver)
@@ -51,7 +51,7 @@ async def checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
 
 
 async def forget_conversations(saver: AsyncSqliteSaver, run_id: str) -> None:
-    """Drop the coder's inner checkpoints of a run that came to its end; what a resume needs is the graph's own."""
+    """Delete the coder's inner checkpoints of a finished run; a resume needs only those of the graph."""
     for table in ("checkpoints", "writes"):
         await saver.conn.execute(
             f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns LIKE 'coder:%'",  # noqa: S608  two names of ours

@@ -18,12 +18,12 @@ from kotef.state import AgentState, Task
 from kotef.workspace import Snapshots
 
 SUBJECT: Final = 72
-"""Characters of the first line of a message; what git and its hosts show of it."""
+"""Characters of the first line of a message, as git and its hosts show it."""
 _HOOK_SECONDS: Final = 600
 
 
 def commit_work(state: AgentState, root: Path, snapshots: Snapshots) -> ResultBranch:
-    """Commit a verified run on the branch its task names. Never raises: what stands against it is in the answer."""
+    """Commit a verified run on the branch its task names. Never raises: the result names the obstacle."""
     made = ResultBranch(name=state["task"].branch, base=state["task"].base)
     if 0 not in state["snapshots"]:
         return made.model_copy(update={"refused": "the snapshots of the run are lost"})
@@ -36,7 +36,7 @@ def commit_work(state: AgentState, root: Path, snapshots: Snapshots) -> ResultBr
 
 
 def message_of(task: Task) -> str:
-    """The title in one line of at most 72 characters, what verified it; as trailers the run and its model or coder."""
+    """A title of at most 72 characters, the checks that verified it, and trailers for the run and its coder."""
     asked = task.ticket.title if task.ticket and task.ticket.title else task.goal.partition("\n")[0]
     title = one_line(asked or f"Make {task.checks[0].command} pass", SUBJECT)
     ticket = f"Ticket: {one_line(task.ticket.path, 200)}\n\n" if task.ticket else ""
@@ -54,7 +54,7 @@ def _commit(work: CommitContent) -> str:
         ask(["update-index", "-z", "--index-info"], root, env=index, stdin=b"".join(_lines(work)))
         tree = ask(["write-tree"], root, env=index).decode().strip()
         if tree == ask(["rev-parse", f"{task.base}^{{tree}}"], root).decode().strip():
-            raise RefusedError("once git has normalised the files, nothing differs")
+            raise RefusedError("nothing differs after git has normalised the files")
         message = Path(scratch) / "message"
         message.write_text(message_of(task), encoding="utf-8")
         if task.commit_hooks:
@@ -65,7 +65,7 @@ def _commit(work: CommitContent) -> str:
 
 
 def _lines(work: CommitContent) -> Iterator[bytes]:
-    """What the commit changes, as `update-index --index-info` reads it; paths are from the repository's top."""
+    """The changes in the format of `update-index --index-info`; paths start at the repository's top."""
     prefix = ask(["rev-parse", "--show-prefix"], work.root).removesuffix(b"\n")
     for path, mode, content in work.contents():
         name = "0" * len(work.task.base) if content is None else blob(work.root, path, mode, content)
@@ -91,7 +91,7 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
 
 
 def _made_before(root: Path, task: Task, tree: str, ref: str) -> str:
-    """The commit of this very run, which was killed after it had made its branch; else empty."""
+    """The commit of this run, if it was killed after it had made its branch; else empty."""
     form = "--format=%H%n%T%n%P%n%(trailers:key=Kotef-Run,valueonly)"
     said = run_git(["log", "-1", form, ref], cwd=root, user_config=True).stdout.decode("utf-8", "replace").split("\n")
     commit, *same = [*said, "", "", ""][:4]

@@ -25,7 +25,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class CommitContent:
-    """What there is to commit: contents as they were judged, never as they may be by now."""
+    """The content to commit: as it was judged, not as it may be now."""
 
     root: Path
     task: Task
@@ -35,13 +35,13 @@ class CommitContent:
     tree: str
     """The tree that was verified."""
     changed: tuple[str, ...]
-    """Paths the run changed between the two."""
+    """Paths that the run changed between the two trees."""
     mixed: tuple[str, ...]
     """Those of them that someone else changed, too."""
 
     @cached_property
     def tracked(self) -> Mapping[str, FileEntry]:
-        """The files of the commit the run began at, as far as they are in the workspace."""
+        """Files of the commit at which the run began, within the workspace."""
         found = {}
         for line in filter(None, ask(["ls-tree", "-r", "-z", self.task.base], self.root).split(b"\0")):
             facts, _, path = line.partition(b"\t")
@@ -58,7 +58,7 @@ class CommitContent:
         return was.mode != base.mode or blob(self.root, path, was.mode, content) != base.oid
 
     def contents(self) -> Iterator[tuple[str, str, bytes | None]]:
-        """Path, mode and content of everything the commit changes; None: the file is gone."""
+        """Path, mode and content of each change; None: the file is deleted."""
         entries = self.snapshots.entries(self.tree)
         for path in self.changed:
             content = self.snapshots.read(self.tree, path) if path in entries else None
@@ -67,7 +67,7 @@ class CommitContent:
 
     @cached_property
     def ticket(self) -> tuple[tuple[str, str, bytes | None], ...]:
-        """The same of the ticket's move to `closed/`: only where it was as committed, and has been closed by now."""
+        """The same for the ticket's move to `closed/`, if it was as committed and is closed now."""
         ticket = self.task.ticket
         if ticket is None or ticket.path not in self.tracked or os.path.lexists(self.root / ticket.path):
             return ()
@@ -83,7 +83,7 @@ class CommitContent:
 
 
 def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> CommitContent:
-    """The work of a run that ended verified; what only someone else changed is not a part of it."""
+    """The work of a verified run, without changes that only others made."""
     judged, before = state.get("test_results"), state["snapshots"][0]
     assert judged is not None, "a verified run was judged"  # noqa: S101
     visits, theirs = state["visits"].values(), left_by_checks(state, snapshots)
@@ -95,10 +95,12 @@ def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> CommitConten
 
 
 def must_be_committable(work: CommitContent) -> None:
-    """Raises `RefusedError` for the first thing that stands against it."""
+    """Raises `RefusedError` for the first obstacle."""
     base, head = work.task.base, ask(["rev-parse", "HEAD"], work.root).decode().strip()
     if head != base:
-        raise RefusedError(f"HEAD moved during the run, from {base[:12]} to {head[:12]}; the work began at the first")
+        raise RefusedError(
+            f"HEAD moved during the run, from {base[:12]} to {head[:12]}; the work is based on the first"
+        )
     if work.mixed:
         raise RefusedError(f"{some(work.mixed)}: changed both by the run and by someone else")
     if not work.changed:
@@ -111,7 +113,7 @@ def must_be_committable(work: CommitContent) -> None:
 
 
 def _no_filters(root: Path, paths: Sequence[str]) -> None:
-    """A file that git puts through a program (LFS, encryption) cannot be committed without running it."""
+    """Refuse files with a filter (LFS, encryption), because a commit would run its program."""
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     said = os.fsdecode(ask(["check-attr", "-z", "--stdin", "filter"], root, stdin=asked)).split("\0")
     for path, _, value in zip(said[::3], said[1::3], said[2::3], strict=False):
@@ -120,7 +122,7 @@ def _no_filters(root: Path, paths: Sequence[str]) -> None:
 
 
 def _no_keys(path: str, after: bytes, before: bytes) -> None:
-    """Lines that were not there before must hold no key; the file and line are named, never the key."""
+    """Refuse added lines that contain a key; the file and line are named, never the key."""
     if redactor().text(path) != path:
         raise RefusedError("the name of a file holds the value of a secret")
     known = set(before.splitlines())
@@ -139,7 +141,7 @@ def blob(root: Path, path: str, mode: str, content: bytes) -> str:
 
 
 def ask(args: Sequence[str], root: Path, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None) -> bytes:
-    """What git says, as the user has configured it. Raises `WorkspaceError`."""
+    """Output of git with the user's configuration. Raises `WorkspaceError`."""
     done = run_git(args, cwd=root, env=env, stdin=stdin, user_config=True)
     if done.returncode:
         raise git_error(done, args, root)
@@ -147,6 +149,6 @@ def ask(args: Sequence[str], root: Path, *, env: Mapping[str, str] | None = None
 
 
 def some(paths: Collection[str]) -> str:
-    """The first few of them."""
+    """The first few items."""
     rest = len(paths) - _NAMED
     return ", ".join(sorted(paths)[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -12,23 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
 from kotef.files import read_within, walk_within
+from kotef.models.model_settings import ModelSettings
 from kotef.sandbox import Wanted
 from kotef.settings import Price
 
 _MOST_FILES: Final = 2_000
 _LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of a prompt, of the roles and of the settings; larger files are not read."""
-
-
-class ModelSettings(BaseModel):
-    """`[models."NAME"]`: what a user knows of one model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    apply_patch: bool = False
-    """Whether it is offered apply_patch: models that were trained on that format use it well, others do not."""
-    window: int | None = Field(default=None, ge=512)
-    """Tokens it reads at once, input and output together; None: its profile or its server is asked."""
+"""Largest size, in bytes, of a prompt, the roles or the settings; larger files are not read."""
 
 
 class EndpointSettings(BaseModel):
@@ -42,7 +32,7 @@ class EndpointSettings(BaseModel):
 
 
 class SandboxSettings(BaseModel):
-    """`[sandbox]`: what commands may touch where the command line says nothing."""
+    """`[sandbox]`: access of commands, unless the command line says otherwise."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,7 +40,18 @@ class SandboxSettings(BaseModel):
     """None: `auto`."""
     network: bool = False
     read: tuple[str, ...] = ()
-    """Folders outside of any workspace that commands may read."""
+    """Folders outside the workspace that commands may read."""
+
+
+class ExtensionTable(BaseModel):
+    """`[extensions]`: which of the extensions that are installed beside kotef are active."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enable: tuple[str, ...] | None = None
+    """Names of extensions or distributions, or `all`; None: all, and none in CI."""
+    disable: tuple[str, ...] = ()
+    """Goes before `enable`."""
 
 
 class UserConfig(BaseModel):
@@ -68,10 +69,16 @@ class UserConfig(BaseModel):
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     """Per model name."""
     sandbox: SandboxSettings = SandboxSettings()
+    extensions: ExtensionTable = ExtensionTable()
     trusted: dict[str, str] = Field(default_factory=dict)
-    """Repository path → the hash of what it may set, as kotef prints it when it ignores something."""
+    """Repository path → the hash of its trusted settings, as kotef prints it for ignored ones."""
     trusted_mcp: dict[str, str] = Field(default_factory=dict)
-    """The same of its MCP servers, which are programs it may start."""
+    """The same for its MCP servers, which are programs."""
+
+    def price(self, model: str) -> Price | None:
+        """The price of a model that the user has written down."""
+        known = self.models.get(model)
+        return (known.prices if known else None) or self.prices.get(model)
 
 
 def config_path(env: Mapping[str, str] = os.environ) -> Path:
@@ -136,18 +143,18 @@ def prompt_overrides(root: Path, config: UserConfig, *, trust: bool, at: Path | 
 
 
 def is_trusted(root: Path, config: UserConfig, *, trust: bool, at: Path | None = None) -> bool:
-    """Whether what a repository says to the models, which models it asks for, and its settings take effect."""
+    """Whether the repository's prompts, models and settings take effect."""
     return trust or config.trusted.get(str(root)) == _spoken(at or root)
 
 
 def untrusted(root: Path, *, at: Path | None = None) -> str:
-    """Why it does not, and the ways out, in one line."""
+    """Why it is not trusted, and how to trust it, in one line."""
     entry = f'"{root}" = "{_spoken(at or root)}"'
     return f"this repository is not trusted (--trust for one run, or {entry} under [trusted] in {config_path()})"
 
 
 def _spoken(place: Path) -> str:
-    """One hash over what needs trust: the prompts, and the roles and settings where there are any."""
+    """One hash over everything that needs trust: prompts, roles and settings."""
     prompts = fingerprint_of(place / ".sdd" / "prompts")
     files = {name: _digest(place, f".sdd/{name}") for name in ("agents.md", "kotef.toml")}
     if not any(files.values()):

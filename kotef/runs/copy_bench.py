@@ -20,9 +20,9 @@ from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
 from kotef.workspace import LARGEST_FILE
 
 CHANGED: Final = 5
-"""Tests of each check that are probed, of files that differ from the commit compared with."""
+"""Probed tests per check, from files that differ from the commit."""
 OTHERS: Final = 3
-"""Further tests of each check: what changed may speak for them."""
+"""Further probed tests per check, because changed files may affect them."""
 
 EXECUTABLE_MODE: Final = 0o755
 
@@ -37,19 +37,19 @@ class CopyBench:
     judge: Run
     rng: random.Random
     seconds: float
-    """What all probes together may take."""
+    """Seconds that all probes together may take."""
     known: frozenset[str]
 
     def affords(self) -> bool:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         return self.seconds > 0
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         return alone(check.command, targets, exists=lambda path: (self.copy / path).exists())
 
     async def run(self, unit: ProbeUnit, what: str) -> CommandResult:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         if self.seconds <= 0:
             raise OutOfTimeError
         result = await self.judge(unit.check.model_copy(update={"command": unit.command}), what)
@@ -58,7 +58,7 @@ class CopyBench:
 
     @contextmanager
     def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         old = {path: self.read(path) for path in texts}
         for path, content in texts.items():
             write_within(self.copy, path, content)
@@ -69,18 +69,18 @@ class CopyBench:
                 write_within(self.copy, path, before or b"")
 
     def read(self, path: str) -> bytes | None:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         with suppress(OSError):
             return read_within(self.copy, path, largest=LARGEST_FILE) if path in self.known else None
         return None
 
     def paths(self) -> frozenset[str]:
-        """As `Workbench` has it."""
+        """See `Workbench`."""
         return self.known
 
 
 async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str]) -> list[ProbeResult]:
-    """A wrong answer, or a test that must fail, for some tests of each check that passed; up to the first alarm."""
+    """Try a wrong answer, or a test that must fail, for some tests of each passing check, up to the first alarm."""
     found: list[ProbeResult] = []
     for check, result in results:
         passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
@@ -106,7 +106,7 @@ async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed:
 
 
 def changed_since(root: Path, commit: str) -> list[str]:
-    """Tracked paths that differ from the commit, and those that git neither tracks nor ignores, from the root."""
+    """Tracked paths that differ from the commit, and untracked paths, from the root."""
     tracked = run_git(["diff", "--name-only", "-z", "--relative", "--no-renames", commit, "--"], cwd=root)
     others = run_git(["ls-files", "-z", "--others", "--exclude-standard"], cwd=root)
     text = (tracked.stdout + others.stdout).decode("utf-8", "surrogateescape")
@@ -120,7 +120,7 @@ def files_of(root: Path) -> list[str]:
 
 
 def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
-    """Make these paths of a copy what they are in the workspace; a file that is too large stays as it is."""
+    """Make these paths of a copy as in the workspace; files that are too large are left."""
     for path in paths:
         with suppress(OSError):
             if os.path.lexists(root / path):
@@ -132,5 +132,5 @@ def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
 
 
 def judging(changed: Sequence[str]) -> list[str]:
-    """Of these paths, those that judge."""
+    """The paths that judge, among these."""
     return [path for path in changed if is_protected(path)]

@@ -1,4 +1,4 @@
-"""Recovery of user files that a killed run left replaced."""
+"""Recovery of user files that a killed run left replaced; the run itself resumes in `start.py`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from kotef.workspace import SWAP_MARK, Snapshots, end_file_swap, unfinished_file
 
 
 def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:
-    """End what killed runs left standing in, before anything is read, judged or written here; a line for each run.
+    """Restore the files that killed runs left replaced, before anything else happens here; a line for each run.
 
     `but` is the directory of a run that is about to continue, and does it itself. A file that someone changed since is
     left as it is, and named. Raises BusyError while a run is at work, WorkspaceError where the real files cannot be
@@ -28,9 +28,8 @@ def _ended(directory: Path, snapshots: Snapshots) -> str:
     try:
         ended = end_file_swap(directory, snapshots, killed=True)
     except (WorkspaceError, OSError, ValueError, KeyError, TypeError) as error:
-        problem = (
-            f"what run {directory.name} left in place of your files when it was killed cannot be taken out: {error}"
-        )
+        files = f"the files that run {directory.name} had put in place of yours when it was killed"
+        problem = f"{files} cannot be removed: {error}"
         hint = "put the files right by hand (`git status`), then delete this file"
         raise WorkspaceError(directory / SWAP_MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())

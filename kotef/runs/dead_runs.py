@@ -9,6 +9,7 @@ from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.history import FailureKind
 from kotef.failures.outcomes import Outcome
 from kotef.runs.attempts import attempts_of
+from kotef.runs.ending_text import killed
 from kotef.runs.events import read_events
 from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir, own_runs
@@ -18,10 +19,10 @@ from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.state import Task
 
 NOTED: Final = "aborted"
-"""In the directory of such a run, once its entry is written: an entry that a person deletes does not come back."""
+"""File in the directory of such a run once its entry is written, so that a deleted entry does not come back."""
 
 KILLED: Final = "killed"
-"""The reason of such an ending."""
+"""The machine reason of such an ending."""
 
 _OUTCOME: Final[Outcome] = "interrupted"
 _MOST_FAILURES: Final = 5
@@ -62,10 +63,10 @@ def _noted(root: Path, run: RunDir) -> str:
 
 
 def _entry(run: RunDir, task: Task) -> IssueEntry:
-    """What the record of its events knows of the run."""
+    """The entry for a run, from its events."""
     history = RunHistory.of(read_events(run.events))
     attempts, failures = attempts_of(history), _failures(history)
-    sentence = f"killed {f'in attempt {attempts[-1].visit}' if attempts else 'before its first attempt'}"
+    sentence = killed(attempts[-1].visit if attempts else 0)
     return IssueEntry(
         run_id=run.run_id,
         date=timestamp(),
@@ -89,7 +90,7 @@ def _entry(run: RunDir, task: Task) -> IssueEntry:
 
 
 def _kind(named: str | None) -> FailureKind:
-    """The kind that an event names; `unknown` where it names none, or one of another version."""
+    """The kind that an event names; `unknown` if it names none, or one of another version."""
     return next((kind for kind in get_args(FailureKind) if kind == named), "unknown")
 
 

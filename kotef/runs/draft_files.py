@@ -22,11 +22,11 @@ class DraftFile(NamedTuple):
     """Relative to the workspace root; no file is there yet."""
     text: str
     instead_of: str = ""
-    """The file that is there already and is kept, where this is a draft beside it."""
+    """The existing file that is kept, if this draft is written beside it."""
 
 
 def placed(root: Path, drafted: Drafted) -> tuple[DraftFile, ...]:
-    """Every file of the draft with a path that is free; nothing is written. Secrets are hidden.
+    """Every file of the draft with a free path; nothing is written. Secrets are redacted.
 
     Raises `SpecError` when `.sdd` is there but is not a directory.
     """
@@ -52,7 +52,7 @@ def placed(root: Path, drafted: Drafted) -> tuple[DraftFile, ...]:
 
 
 def write_placed(root: Path, files: tuple[DraftFile, ...]) -> None:
-    """Write them. Raises `NoSpaceError` and `WorkspaceError`; what was written before stays."""
+    """Write the files. Raises `NoSpaceError` and `WorkspaceError`; files already written stay."""
     for each in files:
         resolve_inside(root, each.path, write=False)
         write_below(root, each.path, each.text.encode())
@@ -79,6 +79,6 @@ def _exists(path: Path) -> bool:
 
 
 def _next_number(folder: TicketFolder) -> int:
-    """Behind the highest there is, closed ones included."""
+    """The next number after all tickets, including closed ones."""
     names = (*(ticket.id for ticket in folder.open), *folder.closed)
     return 1 + max((int(found[0]) for name in names if (found := re.match(r"\d{1,6}", name))), default=0)

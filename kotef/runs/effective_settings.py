@@ -1,17 +1,20 @@
-"""Settings in effect: what `kotef config show` tells, each with its origin."""
+"""Settings in effect, each with its origin, for `kotef config show`."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
+from kotef.checks.types import Check
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
+from kotef.errors import ExtensionError, UsageError
 from kotef.redaction import shown_url
 from kotef.runs.config import UserConfig, config_path, is_trusted
+from kotef.runs.extension_setup import checks_of, extensions_of
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
 from kotef.runs.result import Camel
@@ -31,7 +34,7 @@ class EffectiveSetting(Camel):
 
     name: str
     value: Any
-    """Of a secret only `set` or `not set`; null if there is none."""
+    """For a secret only `set` or `not set`; null if there is no value."""
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""
@@ -39,14 +42,14 @@ class EffectiveSetting(Camel):
 
 
 class InEffect(Camel):
-    """What `kotef config show` tells."""
+    """The data of `kotef config show`."""
 
     schema_version: int = 1
     user_file: str
     """The user's configuration, whether or not it exists."""
     user_file_exists: bool
     trusted: bool
-    """Whether what the repository sets counts without `--trust`."""
+    """Whether the repository's settings count without `--trust`."""
     settings: tuple[EffectiveSetting, ...]
     notices: tuple[str, ...]
 
@@ -81,28 +84,31 @@ class _Sources:
                 return origin
 
     def of_user(self, name: str) -> str:
-        """The place of a setting of the user's."""
+        """File and line of a setting in the user's configuration."""
         return _at(str(self.user_file), self.users, name)
 
     def of_repository(self, name: str) -> str:
-        """The place of a setting of the repository's."""
+        """File and line of a setting in the repository."""
         return _at(CONFIGURATION, self.theirs, name)
 
 
 def in_effect(
     root: Path, config: UserConfig, *, trust: bool, profile: ProfileName = "strict", env: Mapping[str, str] = os.environ
 ) -> InEffect:
-    """Every setting of a run that is started here without an option; `trust` is as if by `--trust`."""
+    """Every setting of a run started here without options; `trust` acts like `--trust`."""
     repository = repository_of(root, config, trust=trust, env=env)
     user_file = config_path(env)
     found = run_settings({}, config, repository.settings, profile=profile, env=env)
     theirs = text_of(repository.place, CONFIGURATION)
     sources = _Sources(env, config, user_file, _text(user_file), repository, theirs, found, profile)
+    more, unusable = _extension_checks(root, found)
     settings = (
         *_models(sources),
+        _setting("extensions.enable", sources),
+        _setting("extensions.disable", sources),
         *_confinement(sources),
         *_of_repository(sources),
-        *_checks(root, repository),
+        *_checks(root, repository, more),
         *_limits(sources),
         *_per_model(sources),
         *_ignored(sources),
@@ -112,7 +118,7 @@ def in_effect(
         user_file_exists=user_file.exists(),
         trusted=is_trusted(root, config, trust=trust, at=repository.place),
         settings=settings,
-        notices=repository.read_from,
+        notices=(*repository.read_from, *unusable),
     )
 
 
@@ -121,7 +127,7 @@ def _text(user_file: Path) -> str:
 
 
 def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
-    """Who is asked. What the environment says counts as an option; then the user's file, then the repository's."""
+    """Settings of models. The environment counts like an option; then the user's file, then the repository's."""
     config = sources.config
     for name in MODEL_SETTINGS:
         value = sources.settings.value(name) or _default(name, sources)
@@ -164,23 +170,31 @@ def _confinement(sources: _Sources) -> Iterator[EffectiveSetting]:
 
 
 def _of_repository(sources: _Sources) -> Iterator[EffectiveSetting]:
-    """What only a repository can say."""
+    """Settings that only a repository has."""
     theirs = sources.repository.settings
     for name, value in (("env.pass", theirs.passed), ("setup.commands", theirs.setup)):
         if value:
             yield EffectiveSetting(name=name, value=list(value), origin=sources.of_repository(name))
 
 
-def _checks(root: Path, repository: RepositorySettings) -> Iterator[EffectiveSetting]:
+def _extension_checks(root: Path, settings: RunSettings) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+    """The checks of extensions, and why one of them cannot be used."""
+    try:
+        extensions = extensions_of(root, settings.extensions, "check")
+        return checks_of(extensions, root), extensions.notices
+    except (ExtensionError, UsageError) as error:
+        return (), (str(error),)
+
+
+def _checks(root: Path, repository: RepositorySettings, more: Sequence[Check]) -> Iterator[EffectiveSetting]:
     spec = spec_of(root, repository.place)
-    found = collect_checks(root, options=(), ticket=(), architect=spec.checks, settings=repository.place)
+    found = collect_checks(root, options=(), ticket=(), architect=spec.checks, settings=repository.place, more=more)
     places = {"architect": ".sdd/architect.md", "kotef.toml": CONFIGURATION, "pyproject": "pyproject.toml"}
     if not found:
         yield EffectiveSetting(name="checks", value=None, origin=DEFAULT)
     for check in found:
-        yield EffectiveSetting(
-            name=f"checks.{check.name}", value=check.command, origin=places.get(check.origin, check.origin)
-        )
+        origin = f"extension {check.source}" if check.origin == "extension" else places.get(check.origin, check.origin)
+        yield EffectiveSetting(name=f"checks.{check.name}", value=check.command, origin=origin)
 
 
 def _limits(sources: _Sources) -> Iterator[EffectiveSetting]:
@@ -198,7 +212,7 @@ def _per_model(sources: _Sources) -> Iterator[EffectiveSetting]:
 
 
 def _ignored(sources: _Sources) -> Iterator[EffectiveSetting]:
-    """What the repository says in vain; its value is shown only of a setting that there is."""
+    """Ignored settings of the repository; values are shown only for known settings."""
     asked = toml_of(sources.repository.place, CONFIGURATION)
     for name, why in sources.repository.ignored.items():
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
@@ -242,5 +256,5 @@ def line_of(text: str, name: str) -> int | None:
 
 
 def _bare(dotted: str) -> str:
-    """A dotted name without quotes and blanks."""
+    """The dotted name without quotes and spaces."""
     return ".".join(part.strip().strip("\"'") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", dotted))

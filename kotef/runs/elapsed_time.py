@@ -18,20 +18,20 @@ from kotef.files import state_dir, write_atomic
 from kotef.runs.store import RunDir, own_runs
 
 EVERY: Final = 2.0
-"""Seconds a kill may hide, at most, from the count of a run that is silent just then."""
+"""Most seconds that a kill may leave uncounted while a run is silent."""
 
 _RUNS: Final = 5
-"""The newest runs that are asked how long a check took."""
+"""Number of newest runs whose check durations are read."""
 _TOOK: Final = "check-seconds.json"
 _MOST: Final = 50
 """Commands whose seconds are kept for a workspace."""
 _NOTED: Final = TypeAdapter(dict[str, tuple[float, float]])
 _DIGITS: Final = 32
-"""Characters of the file that are read; it is in the workspace."""
+"""Characters read of the file, which is in the workspace."""
 
 
 def seconds_worked(run: RunDir) -> float:
-    """The wall seconds on record; 0 if there are none, or nothing that is a number."""
+    """The recorded wall seconds; 0 if there are none, or no valid number."""
     try:
         with _place(run).open(encoding="ascii") as file:
             seconds = float(file.read(_DIGITS))
@@ -42,7 +42,7 @@ def seconds_worked(run: RunDir) -> float:
 
 @asynccontextmanager
 async def counting(run: RunDir, clock: Clock) -> AsyncIterator[None]:
-    """Keep the clock of the run on record while the block works, whatever ends it."""
+    """Record the clock of the run during the block, however it ends."""
     keeping = asyncio.create_task(_keep(run, clock))
     try:
         yield
@@ -67,7 +67,7 @@ def _place(run: RunDir) -> Path:
 
 
 def keep_seconds(root: Path, took: Mapping[str, float]) -> None:
-    """Note how long checks took outside of a run, by their commands; a disk that is full costs only the note."""
+    """Record check durations outside a run, by command; a full disk only loses the record."""
     place = state_dir(root) / _TOOK
     kept = {command: noted for command, noted in _noted(place).items() if command not in took}
     kept |= {command: (round(seconds, 3), time.time()) for command, seconds in took.items()}
@@ -95,7 +95,7 @@ def last_seconds(root: Path) -> dict[str, float]:
 
 
 def _noted(place: Path) -> dict[str, tuple[float, float]]:
-    """Seconds and time of what was noted; nothing if that is missing or damaged."""
+    """Recorded seconds and their time; empty if the file is missing or damaged."""
     try:
         return _NOTED.validate_json(place.read_bytes())
     except (OSError, ValueError):

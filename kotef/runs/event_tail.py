@@ -14,7 +14,7 @@ _CHUNK = 1 << 20
 
 @dataclass(slots=True)
 class Following:
-    """Reads `events.jsonl` on from where it was left; a line that is not finished yet waits for its end."""
+    """Reads `events.jsonl` from the last position; an unfinished line is read once it is complete."""
 
     root: Path
     run: RunDir
@@ -22,7 +22,7 @@ class Following:
     _rest: bytes = field(default=b"", repr=False)
 
     def new(self) -> Iterator[RecordedEvent]:
-        """What was added since the last time; a torn or foreign line is passed over."""
+        """Events added since the last call; torn or foreign lines are skipped."""
         try:
             with self.run.events.open("rb") as file:
                 file.seek(self._at)

@@ -16,14 +16,14 @@ from kotef.redaction import encodable, redactor
 log = logging.getLogger("kotef")
 
 Watcher = Callable[[RecordedEvent], None]
-"""Gets each event as soon as it is written."""
+"""Receives each event as soon as it is written."""
 
 PASSING: Final = frozenset({ModelWordsEvent.event_name})
-"""Events that only those hear who watch at this moment: `events.jsonl` has the whole answer instead."""
+"""Events that only current watchers receive: `events.jsonl` has the whole answer instead."""
 
 
 class EventLog:
-    """The one writer of `events.jsonl`; a bad event, or a full disk, costs the event and never the run."""
+    """The only writer of `events.jsonl`; a bad event or a full disk loses the event, never the run."""
 
     def __init__(self, path: Path, watchers: tuple[Watcher, ...] = ()) -> None:
         """Numbers go on from the last line on disk, so they are monotonic over resumes."""
@@ -32,7 +32,7 @@ class EventLog:
         self._number = max((recorded.number for recorded in read_events(path)), default=0)
 
     def __call__(self, event: str, /, **facts: Any) -> None:
-        """Check the event against its class, write it without secrets, and hand it to the watchers."""
+        """Check the event against its class, write it without secrets, and pass it to the watchers."""
         if event not in KINDS:
             log.warning("unknown event dropped: %s", event)
             return
@@ -60,7 +60,7 @@ class EventLog:
 
 
 def read_events(path: Path) -> Iterator[RecordedEvent]:
-    """The events on record, in order; a torn or foreign line is passed over."""
+    """The recorded events, in order; torn or foreign lines are skipped."""
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace") as file:

@@ -29,18 +29,18 @@ from kotef.sandbox import (
 )
 from kotef.stop_gate import next_step
 from kotef.tools.background import LOG_CAP
-from kotef.tools.command_outcome import ToolAnswer, red_of
+from kotef.tools.command_outcome import ToolAnswer, checks_of, red_of
 from kotef.tools.errors import ToolFault
 from kotef.tools.stash import WHOLE
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace import ActivityLog, InstalledEnvironments, Worker
 
 _MARGIN: Final = 1.5
-"""How much longer than last time a verification may take."""
+"""Factor by which a verification may take longer than the last one."""
 MAX_OUTPUT: Final = 4_000
-"""Characters of one red check's output that the coder is shown; the rest is kept."""
+"""Characters of a red check's output shown to the coder; the rest is kept."""
 _UNKNOWN: Final = 8
-"""A check that did not end says nothing of how long it takes once it is repaired: this part of the time, then."""
+"""Fraction of the time reserved for a check that did not end, because its duration is unknown."""
 
 
 @dataclass(slots=True)
@@ -51,14 +51,14 @@ class RecordedExecutor:
     clock: Clock
     baselines: Baselines
     tape: Tape
-    """Keeps what commands and models say, or knows it."""
+    """Records answers of commands and models, or replays them."""
     history: HistoryKept | None = None
-    """Keeps the user's git as it is, where no sandbox does."""
+    """Restores the user's git if no sandbox protects it."""
     rooms: Rooms = field(init=False)
     """The home, temporary files and caches of the coder's commands and of the checks that judge."""
     activity: ActivityLog = field(init=False)
     _seconds: dict[str, float] = field(default_factory=dict)
-    """Check name → wall seconds of its last run, for what must be kept back for judging."""
+    """Check name → wall seconds of its last run, used to reserve time for judging."""
     _commands: int = 0
 
     def __post_init__(self) -> None:
@@ -67,11 +67,11 @@ class RecordedExecutor:
         self.rooms = Rooms(self.config.confined.sandbox, apart=self.config.task.allow_install)
 
     def before_edits(self) -> AbstractContextManager[None]:
-        """As `Executor` has it."""
+        """See `Executor`."""
         return self.rooms.first()
 
     def coder_sandbox(self) -> Sandbox:
-        """As `Executor` has it."""
+        """See `Executor`."""
         return self.rooms.coder()
 
     def close_off(self, installed: InstalledEnvironments) -> None:
@@ -96,7 +96,7 @@ class RecordedExecutor:
             self.history.close()
 
     async def run_check(self, check: Check, log_name: str) -> CommandResult:
-        """Run one check that judges, in its own room, without anything that a command or an earlier check left."""
+        """Run one check that judges, in a fresh room of its own."""
 
         async def judge() -> CommandResult:
             with self.rooms.judge() as sandbox:
@@ -107,7 +107,7 @@ class RecordedExecutor:
     async def run_in(
         self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[BaseCheckout]]
     ) -> CommandResult:
-        """Run one check that judges where it sees a copy of the workspace."""
+        """Run one check that judges in a copy of the workspace."""
         with place() as copy, self.rooms.judge() as sandbox:
             return await self._run(
                 check.command, log_name, copy.sandbox(sandbox), worker="check", keep=OUTPUT_KEPT, root=copy.directory
@@ -136,7 +136,7 @@ class RecordedExecutor:
         )
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
-        """One command of `[setup]`, which has the network, and may be silent."""
+        """Run a command of `[setup]`, with the network and without an idle limit."""
         with filling_room(self.config.confined.opened) as sandbox:
             return await run_check(
                 command,
@@ -150,11 +150,11 @@ class RecordedExecutor:
             )
 
     def environment(self) -> dict[str, str]:
-        """What a command sees of kotef's own."""
+        """The environment of a command."""
         return child_environment(os.environ, allow=self.config.task.passed)
 
     async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
-        """One command of the coder in the background: it may be silent, and last as long as the run may."""
+        """Run a coder's command in the background, without an idle limit, for as long as the run may take."""
         left = self.clock.left()
         with self._watched("command"):
             return await run_process(
@@ -178,21 +178,23 @@ class RecordedExecutor:
         if not wanted:
             known = ", ".join(check.name for check in self.config.task.checks)
             raise ToolFault("exec_error", f"no such check; there are: {known}")
-        shown, red = [], list[Category]()
+        shown, red, found = [], list[Category](), dict[str, tuple[str, ...]]()
         for check in wanted:
             self._commands += 1
             result = await self.try_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
             output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
+            found |= checks_of(result, check.name)
             if (kind := red_of(result)) or not result.passed:
                 red.append(kind or "tool_error")
-        return ToolAnswer("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
+        worst = "test_failure" if "test_failure" in red else next(iter(red), None)
+        return ToolAnswer("\n\n".join(shown), worst, found)
 
     async def run_program(
         self, command: str, grant: AgentGrant, variables: Mapping[str, str], *, seconds: float, idle: float, log: Path
     ) -> Completed:
-        """Run a hired agent with what it is granted and these variables; it may be silent for `idle` seconds."""
+        """Run an external agent with its grants and these variables; it may be silent for `idle` seconds."""
         env = child_environment(os.environ, allow=(*self.config.task.passed, *grant.names))
         with self._watched("command") as said:
             done = await run_process(
@@ -209,7 +211,7 @@ class RecordedExecutor:
         return replace(done, stderr="\n".join(filter(None, (done.stderr, *said)))) if said else done
 
     def reserve(self) -> float:
-        """Seconds to keep back for one verification: what the checks took last, and some more."""
+        """Seconds to reserve for one verification: the last duration of the checks, plus a margin."""
         seconds = self.baselines.seconds | self._seconds
         return min(_MARGIN * sum(seconds.values()), self.clock.limit / 4)
 

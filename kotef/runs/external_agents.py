@@ -24,19 +24,19 @@ from kotef.settings import Price
 
 @dataclass(frozen=True, slots=True)
 class AgentGrant:
-    """What one program gets."""
+    """The grants of one program."""
 
     command: AgentCommand
     sandbox: Sandbox = OFF
     names: tuple[str, ...] = ()
-    """Environment variables beyond those every command gets."""
+    """Environment variables in addition to those of every command."""
     price: Price | None = None
     search: str = ""
-    """PATH, and the workspace for what is named relative to it."""
+    """PATH, and the workspace for relative names."""
     root: Path = Path()
 
     def scratch(self, run_dir: Path) -> Path:
-        """A folder outside the workspace's own files that it can write into."""
+        """A writable folder outside the workspace's own files."""
         place = self.sandbox.temporary or run_dir / "coder"
         place.mkdir(parents=True, exist_ok=True)
         return place
@@ -48,17 +48,17 @@ class AgentGrant:
 
 @dataclass(frozen=True, slots=True)
 class Hired:
-    """What the programs of a chain get."""
+    """The grants of the programs of a chain."""
 
     given: Mapping[str, AgentGrant] = field(default_factory=dict)
     """By the name of the coder."""
     notices: tuple[str, ...] = ()
     logins: Mapping[str, str] = field(default_factory=dict)
-    """What they are let in with elsewhere: known secrets from here on."""
+    """Login secrets of the programs, which are redacted from now on."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every variable that any of them gets."""
+        """Variables that any of the programs gets."""
         return tuple(dict.fromkeys(name for one in self.given.values() for name in one.names))
 
 
@@ -67,7 +67,7 @@ NOBODY: Final = Hired()
 
 def commands_in(chain: str) -> dict[str, AgentCommand]:
     """The command lines of a chain, by the name of their coder."""
-    links = [link for link in parse_chain(chain) if link.command]
+    links = [link for link in parse_chain(chain, extensions=None) if link.command]
     return {link.name: command for link in links if (command := command_of(link.command))}
 
 
@@ -83,7 +83,7 @@ def must_be_hireable(
     """UsageError if a chain of programs could not begin: none is installed, or a variable or a price is missing."""
     commands = commands_in(chain)
     if more and not commands:
-        hint = "it goes with --coder 'PROGRAM {brief}'"
+        hint = "use it with --coder 'PROGRAM {brief}'"
         raise UsageError("--coder-env: no coder of this run is a program", hint=hint)
     for name in more:
         if name not in env:
@@ -91,13 +91,13 @@ def must_be_hireable(
     for name, command in commands.items() if max_cost is not None else ():
         tells = command.preset.tells if command.preset else "nothing"
         if tells == "nothing":
-            raise UsageError(f"--max-cost: {name} does not report its cost", hint="bound it by --max-time instead")
+            raise UsageError(f"--max-cost: {name} does not report its cost", hint="limit it with --max-time instead")
         if tells == "tokens" and name not in prices:
             hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
             raise UsageError(f"--max-cost: {name} reports its tokens, but their price is unknown", hint=hint)
     path = env.get("PATH", "")
     missing = [one.program for one in commands.values() if one.program and _found(one.program, root, path) is None]
-    if missing and len(missing) == len(parse_chain(chain)):
+    if missing and len(missing) == len(parse_chain(chain, extensions=None)):
         hint = "install it, or name its path; `kotef coders` lists those kotef knows"
         raise UsageError(f"--coder: {' and '.join(missing)} cannot be found", hint=hint)
 
@@ -112,7 +112,7 @@ def hired_of(
     config: UserConfig,
     env: Mapping[str, str] = os.environ,
 ) -> Hired:
-    """What each program of the chain gets, its home prepared, and a line about it."""
+    """The grants of each program of the chain, with its home prepared, and a line about each."""
     given, notices, logins = dict[str, AgentGrant](), list[str](), dict[str, str]()
     for name, command in commands_in(chain).items():
         names = names_passed(command.preset, more, env)
@@ -157,7 +157,7 @@ def _file(word: str, root: Path) -> Path | None:
 
 
 def _near(command: AgentCommand, root: Path, env: Mapping[str, str]) -> Iterator[Path]:
-    """Folders its program lies in, where it is installed as a link as well."""
+    """Folders of its program, including the target of a link."""
     program = _found(command.program, root, env.get("PATH", "")) if command.program else None
     if program is None:
         return
@@ -205,7 +205,7 @@ def _is_below(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
-    """Where a file of the home is: below another folder where the environment says so."""
+    """Path of a file of the home; some are moved by environment variables."""
     moved = env.get("XDG_CONFIG_HOME")
     return Path(moved, name.removeprefix(".config/")) if moved and name.startswith(".config/") else home / name
 
@@ -220,7 +220,7 @@ def _named_files(command: AgentCommand, root: Path) -> Iterator[Path]:
 
 
 def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str]) -> str:
-    """What it has, and what holds it, in one line."""
+    """Its grants and its confinement, in one line."""
     shown = [one for one in names if one not in PROXIES]
     has = ["the network", *got, *([f"variables {', '.join(shown)}"] if shown else [])]
     holds = {
@@ -232,7 +232,7 @@ def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str
 
 
 def _logins(preset: Preset | None, env: Mapping[str, str]) -> dict[str, str]:
-    """The secrets in the files of the home that it gets, by a name that says who is let in with them."""
+    """The secrets in its files of the home, by a name that tells what they are for."""
     if preset is None:
         return {}
     home = Path(env.get("HOME") or "/nonexistent")

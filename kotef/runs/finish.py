@@ -28,6 +28,7 @@ from kotef.runs.result import (
     ResultContradiction,
     ResultDone,
     ResultEdit,
+    ResultExtension,
     ResultHistory,
     ResultModified,
     ResultProbe,
@@ -106,7 +107,7 @@ def _held(state: AgentState, context: RunContext) -> tuple[AgentState, RunContex
             context.snapshots.paths(tree)
         return state, context, context.snapshots.take(), []
     except WorkspaceError as error:
-        said = [f"the snapshots of this run are lost; its patches are what is left of its attempts: {error}"]
+        said = [f"the snapshots of this run are lost; only patches of its attempts remain: {error}"]
     bare: AgentState = {**state, "snapshots": {}}
     try:
         fresh = replace(context, snapshots=Snapshots.open(context.root))
@@ -116,7 +117,7 @@ def _held(state: AgentState, context: RunContext) -> tuple[AgentState, RunContex
 
 
 def _entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
-    """Where the entry of this run stands; the snitch wrote it, unless the run ended otherwise or outside the graph."""
+    """The place of this run's entry; written by the snitch, unless the run succeeded or ended outside the graph."""
     issue = issues_path(context.root)
     try:
         written = has_entry(issue, state["task"].run_id)
@@ -152,7 +153,7 @@ def _differences(run: RunDir, state: AgentState, context: RunContext, now: str) 
 
 
 def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:
-    """What proves each line of the ticket's Definition of Done; nothing does unless the run ended verified."""
+    """Evidence for each line of the ticket's Definition of Done; none unless the run ended verified."""
     ticket, judged = state["task"].ticket, state.get("test_results")
     if judged is not None and ending.outcome != "verified":
         judged = judged.model_copy(update={"passed": False})
@@ -160,7 +161,7 @@ def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tupl
 
 
 def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Evidence], context: RunContext) -> list[str]:
-    """Tick what was proved, close the ticket, resolve the entries this settles: the run's own and those of its task."""
+    """Tick the proved lines, close the ticket, and resolve the entries of the run and its task."""
     ticket = state["task"].ticket
     said: list[str] = []
     if ticket is not None:
@@ -219,6 +220,7 @@ def _result(
         profile=task.profile,
         sandbox=context.confined,
         network=task.network,
+        extensions=tuple(ResultExtension(**each.model_dump()) for each in task.extensions),
         max_attempts=task.limits.max_attempts,
         visits=edits.visit if edits else 0,
         failure_history=ResultHistory.of(history),
@@ -260,7 +262,7 @@ def _probes(judged: Verification | None) -> tuple[ResultProbe, ...]:
 
 
 def _flaky(state: AgentState) -> tuple[str, ...]:
-    """What was flaky before the run, then what is now."""
+    """Tests that were flaky before the run, then those that are flaky now."""
     found = [judged.flaky for judged in (state.get("baseline"), state.get("test_results")) if judged]
     return tuple(dict.fromkeys(unit for units in found for unit in units))
 
@@ -275,7 +277,7 @@ def _edit(edits: Edits) -> ResultEdit:
 
 
 def _changed(state: AgentState, context: RunContext, now: str) -> tuple[str, ...]:
-    """What the run changed and left so; what the checks themselves wrote is not a part of it."""
+    """Paths that the run changed and left changed, except those the checks wrote."""
     before = state["snapshots"].get(0)
     if before is None or not now:
         return ()

@@ -4,7 +4,7 @@ import gc
 
 
 def loaded() -> None:
-    """What is loaded now stays: the collector, off since the start (`kotef.__main__`), begins with what comes after.
+    """Exempt everything loaded so far and start the collector, which is off since the start (`kotef.__main__`).
 
     In a process that was not started as kotef, such as a test's, it is on already, and nothing changes.
     """

@@ -13,11 +13,11 @@ from kotef.git import GitHistory, drop_kept_objects
 from kotef.runs.store import RunDir
 
 ASIDE: Final = "git-history-put-back"
-"""In the directory of a run: copies of what was put back."""
+"""Folder in the run's directory for copies of what was put back."""
 OBJECTS: Final = "git-objects"
 """In the state directory of a workspace, or in that of a run: links to the objects of its git, while a run works."""
 SDD_ASIDE: Final = "sdd-put-back"
-"""In the directory of a run: copies of what was replaced in `.sdd`."""
+"""Folder in the run's directory for copies of what was replaced in `.sdd`."""
 _THEIRS: Final = "branches, index and history of git are the user's"
 _SDD: Final = ".sdd"
 _SDD_IS: Final = "commands may not change .sdd"
@@ -46,7 +46,7 @@ class HistoryKept:
 
     @contextmanager
     def kept(self) -> Iterator[list[str]]:
-        """Yields the lines for whoever reads the command's output; they are there once the block is left."""
+        """Yields lines for the command's output; they are complete after the block."""
         if not self._running:
             self._look()
         self._running += 1
@@ -60,7 +60,7 @@ class HistoryKept:
             said += filter(None, (sdd, history))
 
     def close(self) -> None:
-        """The run is over: let go of git's objects."""
+        """Release git's objects at the end of the run."""
         for store in self._stores:
             drop_kept_objects(store)
 

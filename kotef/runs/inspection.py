@@ -8,25 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from kotef.checks.failure_list import ReportedFailure, failures_of
 from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.probe import JUDGE_DEAF, ProbeResult, not_probed
 from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
-from kotef.checks.types import RED, Check, CommandResult, TestStatus
+from kotef.checks.types import RED, Check, CommandResult
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
 from kotef.files import list_within, remove_within
 from kotef.git import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
-from kotef.runs.result import Camel, ResultProbe
+from kotef.runs.inspection_result import CheckCounts, Checked, CheckFailure, FailureState, Inspection
+from kotef.runs.result import ResultProbe
 from kotef.runs.store import uncommitted
 from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
-from kotef.shell import Role, judging_files, words_of
+from kotef.shell import judging_files, words_of
 from kotef.workspace import workspace_lock
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
@@ -38,113 +39,21 @@ GREEN: Final = 0
 NOT_GREEN: Final = 3
 CANNOT: Final = 5
 
-State = Literal["new", "still", "failing"]
-"""`new`: passed (or was not there) at the earlier commit; `still`: failed there as well; `failing`: not compared."""
-
-
-class CheckFailure(Camel):
-    """One failing test, complaint or command."""
-
-    test: str
-    """Empty when it is not a test."""
-    message: str
-    file: str
-    line: int | None
-    state: State
-    flaky: bool
-    """It passed when it was run again alone."""
-
-
-class CheckCounts(Camel):
-    """What all checks together say about one state of the workspace."""
-
-    checks: int
-    checks_passed: int
-    tests_run: int | None
-    """Null when no check reports a count."""
-    passed: int | None
-    """Null, as the next three, when a check with tests wrote no report."""
-    failed: int | None
-    skipped: int | None
-
-
 _SHOWN_OF_RESULT: Final = frozenset(
     {"command", "passed", "exit_code", "kind", "detail", "summary", "fingerprint", "evidence", "obstructions"}
 )
 """Fields of a `CommandResult` that are shown as they are."""
 
 
-class Checked(Camel):
-    """One check, now."""
-
-    name: str
-    command: str
-    role: Role
-    required: bool
-    passed: bool
-    exit_code: int | None
-    """Null when a time limit ended it; negative N: killed by signal N."""
-    kind: str | None
-    detail: str
-    summary: str
-    fingerprint: str
-    tests_run: int | None
-    failed: int | None
-    """How many tests failed, all of them; null when nothing says so. `failures` lists no more than 100."""
-    tests: dict[str, TestStatus] | None
-    """Status of each test by its id; null if single tests are not known."""
-    evidence: str
-    """`report`, `lines`, `counts`, `summary` or `exit`: what the verdict rests on."""
-    unjudged: str = ""
-    """Why it could not be judged at the commit compared with; empty if it was, or nothing was compared."""
-    seconds: float
-    obstructions: tuple[str, ...] = ()
-    """What the sandbox kept from the command and may explain the failure, with the option that opens it."""
-    failures: tuple[CheckFailure, ...]
-
-
-class Inspection(Camel):
-    """What `kotef check` found."""
-
-    schema_version: int = 1
-    green: bool
-    exit_code: int
-    """0 green, 3 red, 5 when a check could not do its work."""
-    detail: str
-    """Empty when green; else a machine word: `red`, `regression`, `flaky`, `tests_missing`, or the fault."""
-    sandbox: str
-    """The level that confined the checks: `bwrap`, `strict`, `landlock` or `off`."""
-    network: bool
-    """Whether they had the network."""
-    ci: str
-    """The variable CI as they saw it; kotef sets it to 1, so that nothing waits for a person."""
-    against: str | None
-    """The commit compared with, as it was named; null without a comparison."""
-    before: CheckCounts | None
-    now: CheckCounts
-    checks: tuple[Checked, ...]
-    fixed: tuple[str, ...] = ()
-    broken: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    """Tests of the earlier commit that are not run any more."""
-    newly_skipped: tuple[str, ...] = ()
-    flaky: tuple[str, ...] = ()
-    probes: tuple[ResultProbe, ...] = ()
-    """What was tried to learn whether the judge can still say no; only with `--against`."""
-    judging: tuple[str, ...] = ()
-    """Files that judge and differ from the commit, where a probe raised an alarm."""
-    notices: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class InspectionRequest:
-    """What is to be checked, and what it is compared with."""
+    """The checks, and the commit to compare with."""
 
     root: Path
     checks: tuple[Check, ...]
     """Never empty."""
     environment: dict[str, str]
-    """The whole environment of a check."""
+    """The complete environment of a check."""
     limits: Limits
     """`probes` counts only where `against` names a commit."""
     against: str | None = None
@@ -185,12 +94,14 @@ async def inspection(question: InspectionRequest, telling: Callable[[str], None]
         probes: Sequence[ProbeResult] = ()
         changed: Sequence[str] = ()
         if question.against is not None and question.limits.probes != "off" and verdict.green:
-            telling("probing the judge: would it still say no?")
+            telling("probing the judge: can the checks still fail?")
             changed = changed_since(root, commit)
             probes = await _probes(question, now, changed)
     against = commit and (question.against or "HEAD")
     notices = [*notices, *_read_of_ci(question)]
-    told = _told(question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices)
+    told = _inspection(
+        question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices
+    )
     return _with_probes(told, probes, changed)
 
 
@@ -212,7 +123,7 @@ async def _probes(question: InspectionRequest, now: Results, changed: Sequence[s
 
 
 def _with_probes(told: Inspection, probes: Sequence[ProbeResult], changed: Sequence[str]) -> Inspection:
-    """What was found, red where a probe raised an alarm."""
+    """The findings; red if a probe raised an alarm."""
     found = tuple(ResultProbe(**probe.model_dump(exclude={"proves_life", "complete"})) for probe in probes)
     if not any(probe.value == "alarm" for probe in probes):
         return told.model_copy(update={"probes": found})
@@ -221,7 +132,7 @@ def _with_probes(told: Inspection, probes: Sequence[ProbeResult], changed: Seque
 
 
 def _read_of_ci(question: InspectionRequest) -> list[str]:
-    """A sentence where the project's code reads the variable CI, which kotef sets for checks."""
+    """A sentence if the project's code reads the variable CI, which kotef sets for checks."""
     value = question.environment.get("CI", "")
     if not value or os.environ.get("CI") == value:
         return []
@@ -234,12 +145,12 @@ def _read_of_ci(question: InspectionRequest) -> list[str]:
 
 
 def _everything(question: InspectionRequest) -> str:
-    """All checks are asked for: nothing red is anybody's past."""
+    """All checks are targets: no failure is excused by the past."""
     return "\n".join(check.command for check in question.checks)
 
 
 def _commit(question: InspectionRequest) -> tuple[str, list[str]]:
-    """The commit to compare with; empty when there is none, or nothing differs from it."""
+    """The commit to compare with; empty if there is none, or nothing differs from it."""
     if not question.compare:
         return "", []
     if question.against is not None:
@@ -251,11 +162,11 @@ def _commit(question: InspectionRequest) -> tuple[str, list[str]]:
 
 
 class _Earlier(NamedTuple):
-    """What is known of the commit to compare with."""
+    """Results of the commit to compare with."""
 
     results: Results = ()
     unjudged: dict[str, str] = {}  # noqa: RUF012  never written to
-    """Names of the checks whose results say nothing of the commit, and why."""
+    """Names of checks that could not be judged at the commit, with the reason."""
     notices: tuple[str, ...] = ()
 
 
@@ -277,14 +188,14 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
         return _Earlier(notices=(f"not compared with HEAD: {error}",))
     if question.against is not None and (fault := environment_fault(results)):
         problem = f"the checks cannot be run there ({fault})"
-        raise WorkspaceError(question.against, problem, hint="--no-compare judges the state now alone")
+        raise WorkspaceError(question.against, problem, hint="--no-compare judges only the current state")
     why = "a sandbox of Landlock" if question.sandbox.level == "landlock" else "this system"
     mounted = "" if place.mounted else f"judged in a copy, because {why} permits no mounts: paths differ there"
     return _Earlier(results, unjudged, (mounted,) if mounted else ())
 
 
 def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseCheckout) -> str:
-    """Why a check that failed at the commit says nothing about it; empty when it does.
+    """Why a check that failed at the commit was not judged there; empty if it was.
 
     The command names a file that came later, or what it starts is not available there.
     """
@@ -294,14 +205,14 @@ def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseChe
     installed = tuple(f"{path}/" for path in place.bound)
     own = [path for path in paths if path and not path.startswith(installed)]
     if later := [path for path in own if (question.root / path).exists() and not (place.copy / path).exists()]:
-        return f"{later[0]} is not there"
+        return f"{later[0]} does not exist there"
     return result.detail.replace("_", " ") if result.detail in ENVIRONMENT_FAULTS else ""
 
 
 async def _run(
     question: InspectionRequest, place: BaseCheckout | None, before: Verification | None, telling: Callable[[str], None]
 ) -> Results:
-    """Every check once, in order, and what fails unexpectedly again alone."""
+    """Run every check once, in order, and unexpected failures again alone."""
     files, limits, run = place.copy if place else question.root, question.limits, _judge_in(question, place)
 
     def exists(path: str) -> bool:
@@ -318,7 +229,7 @@ async def _run(
 
 
 def _judge_in(question: InspectionRequest, place: BaseCheckout | None) -> Run:
-    """What runs a check in the workspace, or in a copy of it, in a room of its own."""
+    """A function that runs a check in the workspace, or in a copy of it, in a room of its own."""
     limits = question.limits
 
     async def run(check: Check, _: str) -> CommandResult:
@@ -335,7 +246,7 @@ def _judge_in(question: InspectionRequest, place: BaseCheckout | None) -> Run:
     return run
 
 
-def _told(
+def _inspection(
     question: InspectionRequest,
     results: Results,
     verdict: Verification,
@@ -376,7 +287,7 @@ def _told(
 
 
 def _detail(verdict: Verification) -> str:
-    """Why it is red; without a comparison a red that is only chance says so as well."""
+    """The machine word for why it is red; without a comparison also for a chance failure."""
     red = verdict.red_units
     return "flaky" if verdict.detail == "red" and red and red <= set(verdict.flaky) else verdict.detail
 
@@ -402,14 +313,14 @@ def _counts(verdict: Verification) -> CheckCounts:
 
 
 class _Then(NamedTuple):
-    """What a check said at the commit to compare with."""
+    """The result of a check at the commit to compare with."""
 
     result: CommandResult | None
     unjudged: str
-    """Why that says nothing of the commit; empty when it does."""
+    """Why it was not judged at the commit; empty if it was."""
 
     def complaints(self, root: Path) -> frozenset[tuple[str, str]]:
-        """File and message of each failure that names no test; lines move, and are not a part of it."""
+        """File and message of each failure without a test; line numbers are left out because they move."""
         told = failures_of(self.result, root) if self.result else ()
         return frozenset((each.file, each.message) for each in told if not each.test)
 
@@ -420,7 +331,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
     complaints = then.complaints(root)
     same = then.result is not None and bool(result.fingerprint) and then.result.fingerprint == result.fingerprint
 
-    def state(told: ReportedFailure) -> State:
+    def state(told: ReportedFailure) -> FailureState:
         if before is None or then.unjudged:
             return "failing"
         if told.test:
@@ -449,13 +360,13 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
 
 
 def _caches(root: Path) -> set[str]:
-    """Directories of the workspace's root that mark themselves as caches, as those of pytest, mypy and ruff do."""
+    """Directories at the workspace's root that are marked as caches, such as those of pytest, mypy and ruff."""
     folders = [entry.name for entry in list_within(root, most=_MOST) if entry.is_directory]
     return {name for name in folders if os.path.lexists(root / name / "CACHEDIR.TAG")}
 
 
 def _drop_new_caches(root: Path, before: set[str]) -> None:
-    """A cache that a check made here is taken away again; one that was there is used as ever."""
+    """Delete caches that a check made here; existing ones stay."""
     for name in _caches(root) - before:
         with suppress(OSError):
             remove_within(root, name)

@@ -15,9 +15,9 @@ LARGEST: Final = 1024 * 1024
 
 _PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
 _VARIABLE: Final = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
-"""A value that names where the secret is: `env_key = "OPENAI_API_KEY"`."""
+"""A value that names the variable of a secret: `env_key = "OPENAI_API_KEY"`."""
 _HEADER: Final = re.compile(r"authorization|cookie", re.IGNORECASE)
-"""The name of what lets in with its last word: `Bearer ...`."""
+"""An authentication scheme before the secret: `Bearer ...`."""
 _NAME: Final = re.compile(r"""^([ \t]*)(?:-[ \t]+)?["']?([A-Za-z_][\w.-]*)["']?(?=[ \t]*[=:])""", re.MULTILINE)
 _BETWEEN: Final = re.compile(r"""[\[\]{},\s'"]+""")
 
@@ -42,7 +42,7 @@ def _settings(path: Path) -> Iterator[KnownSecret]:
 
 
 def _read(text: str, suffix: str) -> list[KnownSecret]:
-    """Each setting; line by line where that is how it is written, or it cannot be read otherwise."""
+    """Each setting of a file; read line by line if no other format fits."""
     if parse := _PARSERS.get(suffix):
         with suppress(ValueError, RecursionError):
             return list(_leaves(parse(text)))
@@ -72,7 +72,7 @@ def _listed(text: str) -> Iterator[KnownSecret]:
 
 
 def _given(name: str, value: str) -> Iterator[KnownSecret]:
-    """A setting, and what its value gives to names of its own: `gemini=KEY`, `--token=KEY`, `?token=KEY`."""
+    """A setting, and names assigned within its value: `gemini=KEY`, `--token=KEY`, `?token=KEY`."""
     yield name, value
     if _HEADER.search(name):
         yield "token", value.strip().rpartition(" ")[2]

@@ -1,4 +1,4 @@
-"""Loop of a run: the way through the graph, and an ending whatever happens."""
+"""Loop of a run: through the graph to an ending, whatever happens."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from kotef.workspace import read_untracked, remember_environments
 
 log = logging.getLogger("kotef")
 
-MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap confines them (--sandbox bwrap)"
+MCP_UNCONFINED: Final = "MCP servers run outside the sandbox: only bwrap confines them (--sandbox bwrap)"
 _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
 
 
@@ -45,7 +45,7 @@ class RunLoop:
     """The graph, run by one process."""
 
     def __init__(self, session: RunSession) -> None:
-        """Making one imports the models and the coders that the run asks for."""
+        """Imports the models and the coders of the run."""
         self.session, self.context = session, session.context
         self.run, self.task = session.config.run, session.config.task
         self.models = session.tape.models(session.config.models(session.emit))
@@ -58,7 +58,7 @@ class RunLoop:
         }
 
     async def go(self) -> Result:
-        """Invoke the graph, take whatever ends it, and leave a result."""
+        """Invoke the graph until it ends, however that happens, and write a result."""
         given = self.session.config.checkpointer
         async with contextlib.AsyncExitStack() as stack:
             own = None if given else await stack.enter_async_context(checkpoints(self.run.checkpoints))
@@ -82,7 +82,7 @@ class RunLoop:
             return self._finish(await self._state(graph), ending)
 
     async def follow(self, graph: Graph) -> Result:
-        """As `go`, through a graph whose state someone else keeps, such as LangGraph Studio.
+        """Like `go`, within a graph whose state someone else keeps, such as LangGraph Studio.
 
         Cancelled, it leaves its result all the same, and stays cancelled; stopped at a breakpoint it leaves none.
         """
@@ -106,7 +106,7 @@ class RunLoop:
         return self._finish(state, ending)
 
     async def _invoke(self, graph: Graph, known: dict[str, Any]) -> Ending | None:
-        """None when the graph came to its own end; else the ending that stopped it from outside."""
+        """Run the graph; None if it ended by itself, else the ending that stopped it from outside."""
         if self.session.signals.number:  # it came while the frameworks were imported, or the checkpoints opened
             return self._interrupted()
         self.session.signals.catch(asyncio.current_task())
@@ -162,7 +162,7 @@ class RunLoop:
         await graph.aupdate_state(self.config, update, as_node=node)
 
     def _baseline_here(self, known: dict[str, Any]) -> Verification | None:
-        """The baseline of an imported run, with what no snapshot holds read again: that was another machine's."""
+        """The baseline of an imported run, with files outside snapshots read again, because the machine is another."""
         mark = self.run.path / TAKEN_UP
         baseline: Verification | None = known.get("baseline")
         if not mark.exists() or baseline is None:
@@ -182,7 +182,7 @@ class RunLoop:
         return here
 
     def _outside(self) -> Outside:
-        """What the person has allowed beyond the workspace; nothing is imported for it else."""
+        """The tools outside the workspace that the person allowed; imported only if needed."""
         web, servers = None, None
         if self.task.web:
             from kotef.web import Web
@@ -207,7 +207,7 @@ class RunLoop:
         return Deps(self.context, chain, self.models, RungMemory(), self.session.baseline)
 
     async def _state(self, graph: Graph) -> AgentState:
-        """What is checkpointed, with the empty start of every channel that was never written."""
+        """The checkpointed state, with empty values for channels that were never written."""
         return self._whole((await graph.aget_state(self.config)).values)
 
     def _whole(self, found: dict[str, Any]) -> AgentState:
@@ -244,7 +244,7 @@ class RunLoop:
         return Ending("interrupted", name, "stopped by a person or by the system")
 
     def _outcome_of(self, error: Exception) -> Ending:
-        """The ending an error stands for; a defect leaves its traceback in the run directory."""
+        """The ending for an error; a defect leaves its traceback in the run directory."""
         if isinstance(error, ModelError):
             return Ending("model_unavailable", error.fault, str(error))
         if not (self.run.path / "task.json").exists():  # whatever the error is, this is why

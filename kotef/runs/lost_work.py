@@ -12,7 +12,7 @@ _NAMED: Final = 10
 
 
 def lost_work(snapshots: Snapshots, before: str, now: str, *, undo: str) -> str:
-    """A line that names it with the way back; empty if nothing of the kind is gone.
+    """A line that names lost work and how to restore it; empty if nothing is lost.
 
     Work is lost where a file that was untracked, or not as in HEAD, is deleted or as in HEAD now, and its content
     stands nowhere else. `undo` is a command line that brings everything back; empty if none does.
@@ -34,7 +34,7 @@ def lost_work(snapshots: Snapshots, before: str, now: str, *, undo: str) -> str:
     rest = len(lost) - _NAMED
     names = ", ".join(lost[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
     way = f"`git --git-dir={shlex.quote(str(snapshots.store))} cat-file -p {before}:PATH` shows each"
-    all_back = f", and `{undo}` brings all back" if undo else ""
+    all_back = f", and `{undo}` restores everything" if undo else ""
     return f"uncommitted work from before the run is gone from {names}; {way}{all_back}"
 
 

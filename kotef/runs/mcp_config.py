@@ -18,12 +18,12 @@ LARGEST: Final = 1024 * 1024
 """Bytes of one configuration file."""
 
 FILES: Final = (".mcp.json", ".sdd/mcp.json")
-"""A server named in both is the later one's."""
+"""The later file wins if both name a server."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpConfig:
-    """The configuration of a repository, not read yet: what it says counts only where it is trusted."""
+    """The unread configuration of a repository, which counts only if it is trusted."""
 
     texts: dict[str, str]
     """File → its text; empty if there is none."""
@@ -38,7 +38,7 @@ class McpConfig:
         return tuple(named.values())
 
     def each(self, environment: Mapping[str, str] = os.environ) -> tuple[Server | SpecError, ...]:
-        """As `servers`, and in the place of what cannot be used why it cannot."""
+        """Like `servers`, with the reason in place of each unusable server."""
         named: dict[str, Server | SpecError] = {}
         for path, text in self.texts.items():
             try:
@@ -55,7 +55,7 @@ class McpConfig:
 
 
 NONE: Final = McpConfig({}, "")
-"""As where there is no file."""
+"""The configuration without files."""
 
 
 def find_servers(root: Path) -> McpConfig:
@@ -74,7 +74,7 @@ def find_servers(root: Path) -> McpConfig:
 
 
 def search_url(given: str, *, web: bool) -> str:
-    """The address of the search server as it is used. Raises `UsageError` for one that cannot be."""
+    """The address of the search server. Raises `UsageError` if it is invalid."""
     if not given:
         return ""
     if not web:

@@ -12,13 +12,13 @@ from kotef.sdd.issue import IssueEntry
 from kotef.sdd.issue_log import issues_path, read_issues
 
 MAX_TEXT = 300
-"""Characters kept of each text."""
+"""Characters kept per text."""
 
 MAX_RESULT = 4 * 1024 * 1024
-"""Bytes of a `result.json` that is still read."""
+"""Largest `result.json`, in bytes, that is read."""
 
 REVIEW = "review"
-"""Fingerprint of every refused review, whatever it said: it tells no failure from another."""
+"""Fingerprint of every refused review; it does not distinguish failures."""
 
 
 class Remembered(NamedTuple):
@@ -77,7 +77,7 @@ def _tried(attempt: ResultAttempt) -> EarlierAttempt:
 
 
 def _of_entry(entry: IssueEntry) -> Memory:
-    """What the log alone knows: which files the run touched, and how it ended."""
+    """A run known only from the log: which files it touched, and how it ended."""
     return Memory(
         run_id=entry.run_id,
         date=entry.date,

@@ -2,14 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
 from kotef.deps import Emit, Models
 from kotef.errors import ModelError, UsageError
+from kotef.models.endpoint_memory import EndpointMemories
 from kotef.models.factory import Endpoint, discover_model, make_model, resolve
+from kotef.models.model_settings import ModelSettings
+from kotef.models.price_table import kept_price
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.roles import endpoint_of
 from kotef.runs.run_settings import RunSettings
@@ -19,17 +22,17 @@ from kotef.settings import Price, Tariff
 if TYPE_CHECKING:
     from kotef.models.openai import StrictChatOpenAI
 
-NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) adds tasks that no small edit can do"
+NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) can do tasks that need more than small edits"
 NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a local server"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """The chain of coders, and the endpoints that its models are asked at."""
+    """The chain of coders, and the endpoints of its models."""
 
     chain: str
     endpoint: Endpoint | None
-    """That of the run; None when no coder of the chain needs a model."""
+    """The run's endpoint; None if no coder of the chain needs a model."""
     coder: Endpoint | None = None
     planner: Endpoint | None = None
     reviewer: Endpoint | None = None
@@ -40,11 +43,11 @@ class ModelSelection:
 
     @property
     def edits(self) -> bool:
-        """Whether a model of ours edits; it may only plan, for a program."""
-        return any(link.name == "model" for link in parse_chain(self.chain))
+        """Whether kotef's own model edits; with a program it only plans."""
+        return any(link.name == "model" for link in parse_chain(self.chain, extensions=None))
 
     def fields(self) -> dict[str, Any]:
-        """As the task keeps it."""
+        """The fields of the task."""
         return {
             "coder": self.chain,
             "model": self.coder.name if self.coder else "",
@@ -57,23 +60,24 @@ class ModelSelection:
     def need_prices(self, max_cost: float | None, config: UserConfig) -> None:
         """UsageError if a limit in money is set and a model has no price."""
         for name in self._names() if max_cost is not None else ():
-            if name not in config.prices:
+            if self._price_of(name, config) is None:
                 hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
                 raise UsageError(f"--max-cost: the price of {name} is not known", hint=hint)
 
     def models(self, config: UserConfig) -> Callable[[Emit], Models]:
-        """Makes the models of a run; two roles that ask the same of the same endpoint share one."""
+        """Makes the models of a run; roles with the same endpoint and settings share one."""
         if self.coder is None or self.planner is None or self.reviewer is None:
             return lambda _: Models()
         company, coder, planner, reviewer = self.company, self.coder, self.planner, self.reviewer
 
         def make(emit: Emit) -> Models:
             made: dict[tuple[Endpoint, float | None], StrictChatOpenAI] = {}
+            memories = EndpointMemories()
 
             def model(endpoint: Endpoint, role: Role) -> "StrictChatOpenAI":
                 key = endpoint, role.temperature
                 if key not in made:
-                    made[key] = _model(endpoint, role.temperature, self._stand_in(endpoint), emit)
+                    made[key] = _model(endpoint, role.temperature, self._stand_in(endpoint), emit, memories)
                 return made[key]
 
             return Models(
@@ -88,7 +92,7 @@ class ModelSelection:
         return make
 
     def _stand_in(self, endpoint: Endpoint) -> str:
-        """What takes over for a model of this endpoint: only what is at the same one, and another."""
+        """The fallback for a model: a different model at the same endpoint."""
         same = self.endpoint is not None and endpoint.base_url == self.endpoint.base_url
         return self.stand_in if same and endpoint.name != self.stand_in else ""
 
@@ -98,21 +102,34 @@ class ModelSelection:
                 yield endpoint.name
                 yield from [self.stand_in] if self._stand_in(endpoint) else []
 
+    def _price_of(self, name: str, config: UserConfig) -> Price | None:
+        places = [one.base_url for one in (self.coder, self.planner, self.reviewer) if one and one.name == name]
+        run = [self.endpoint.base_url] if self.endpoint else []
+        return price_of(name, next(iter([*places, *run]), ""), config)
+
     def _price(self, endpoint: Endpoint, config: UserConfig) -> Price | None:
-        price, stand_in = config.prices.get(endpoint.name), self._stand_in(endpoint)
+        price, stand_in = price_of(endpoint.name, endpoint.base_url, config), self._stand_in(endpoint)
         if price is None or not stand_in:
             return price
-        return Tariff(**price.model_dump(), stand_in=config.prices.get(stand_in))
+        return Tariff(**price.model_dump(), stand_in=price_of(stand_in, endpoint.base_url, config))
 
 
-def select_models(settings: RunSettings, config: UserConfig, company: Company) -> ModelSelection:
+def price_of(model: str, base_url: str, config: UserConfig) -> Price | None:
+    """The user's price of a model, else that of a kept table; None: not known."""
+    return config.price(model) or kept_price(model, base_url)
+
+
+def select_models(
+    settings: RunSettings, config: UserConfig, company: Company, *, extensions: Collection[str] = ()
+) -> ModelSelection:
     """The chain asked for, else the default for what is configured, with the company that works on it.
 
-    UsageError when it needs a model and none is known, or when a role asks for an endpoint that is not configured.
+    `extensions` are the names of further coders. UsageError when it needs a model and none is known, or when a role
+    asks for an endpoint that is not configured.
     """
     model, url, chain = (settings.value(name) for name in ("model", "base_url", "coder"))
     planner_model = settings.value("planner_model")
-    links = parse_chain(chain) if chain is not None else ()
+    links = parse_chain(chain, extensions=extensions) if chain is not None else ()
     wants_model = "model" in [link.name for link in links] if chain is not None else None
     named = model or planner_model
     if not wants_model and named and any(link.command for link in links):
@@ -132,7 +149,13 @@ def select_models(settings: RunSettings, config: UserConfig, company: Company) -
     asks_alone = company.reviewer.model or company.reviewer.base_url
     reviewer = endpoint_of(company.reviewer, endpoint, config, os.environ) if asks_alone else planner
     stand_in = settings.value("fallback_model") or ""
+    endpoint, coder, planner, reviewer = (with_settings(each, config) for each in (endpoint, coder, planner, reviewer))
     return ModelSelection(chain or WITH_MODEL, endpoint, coder, planner, reviewer, stand_in, company)
+
+
+def with_settings(endpoint: Endpoint, config: UserConfig) -> Endpoint:
+    """The endpoint with what the user knows of its model."""
+    return replace(endpoint, settings=config.models.get(endpoint.name, ModelSettings()))
 
 
 def _named(endpoint: Endpoint) -> Endpoint:
@@ -145,7 +168,9 @@ def _named(endpoint: Endpoint) -> Endpoint:
         raise UsageError(f"no model is named, and the endpoint cannot list its models: {error}", hint=hint) from error
 
 
-def _model(endpoint: Endpoint, temperature: float | None, stand_in: str, emit: Emit) -> "StrictChatOpenAI":
+def _model(
+    endpoint: Endpoint, temperature: float | None, stand_in: str, emit: Emit, memories: EndpointMemories
+) -> "StrictChatOpenAI":
     return make_model(
         endpoint.name,
         base_url=endpoint.base_url,
@@ -153,4 +178,6 @@ def _model(endpoint: Endpoint, temperature: float | None, stand_in: str, emit: E
         temperature=temperature,
         stand_in=stand_in,
         emit=emit,
+        settings=endpoint.settings,
+        memories=memories,
     )

@@ -25,19 +25,25 @@ from kotef.state import Task
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A task, and what a person should know before it starts."""
+    """A task, and notices before it starts."""
 
     task: Task
     notices: tuple[str, ...]
 
 
 def prepare(
-    request: RunRequest, root: Path, settings: RunSettings | None = None, *, place: Path | None = None
+    request: RunRequest,
+    root: Path,
+    settings: RunSettings | None = None,
+    *,
+    place: Path | None = None,
+    more: Sequence[Check] = (),
 ) -> Prepared:
-    """Read the spec, the ticket and the checks once; nothing of it is read again during the run.
+    """Read the spec, the ticket and the checks once; they are not read again during the run.
 
     The task has no id yet, and no coder yet. `settings` are those in force here; None: the request's own
-    and the defaults. `place` is where the settings of the repository are read; None: the workspace.
+    and the defaults. `place` is where the settings of the repository are read; None: the workspace. `more` are checks
+    of extensions.
     """
     in_force = settings or run_settings(request.given, UserConfig(), Settings(), profile=request.profile, env={})
     spec = spec_of(root, place)
@@ -52,6 +58,7 @@ def prepare(
         architect=spec.checks,
         settings=place,
         concerning=_concerning(request, ticket),
+        more=more,
     )
     known = Remembered(()) if request.fresh else remembered(root)
     instructions = read_file(root, "AGENTS.md")
@@ -93,7 +100,7 @@ def prepare(
 
 
 def _concerning(request: RunRequest, ticket: Ticket | None) -> str:
-    """What the task says of itself, for choosing among packages."""
+    """Text of the task, for choosing among packages."""
     parts = [request.goal]
     if ticket is not None:
         parts += [ticket.title, ticket.context, ticket.objective, ticket.sketch, *ticket.steps, *ticket.affected]
@@ -101,7 +108,7 @@ def _concerning(request: RunRequest, ticket: Ticket | None) -> str:
 
 
 def spec_of(root: Path, settings: Path | None = None) -> Spec:
-    """What the project says of itself; which checks judge it is said where its settings are read."""
+    """The project's spec; its checks come from the place where settings are read."""
     spec = read_spec(root)
     if settings is None or settings == root:
         return spec
@@ -116,13 +123,13 @@ def _ticket(request: RunRequest, root: Path, folder: TicketFolder) -> Ticket | N
     if waiting and not request.ignore_dependencies:
         raise UsageError(
             f"ticket {ticket.id} depends on {', '.join(_standing(name, root, folder) for name in waiting)}",
-            hint="do that first, or pass --ignore-dependencies",
+            hint="finish that first, or pass --ignore-dependencies",
         )
     return ticket
 
 
 def _standing(name: str, root: Path, folder: TicketFolder) -> str:
-    """A dependency and how it stands: still open, or not there at all."""
+    """A dependency and its state: still open, or missing."""
     try:
         find_asked(root, folder, name)
     except UsageError:
@@ -131,13 +138,13 @@ def _standing(name: str, root: Path, folder: TicketFolder) -> str:
 
 
 def _goal_of(ticket: Ticket | None) -> str:
-    """Of a ticket that other people or tools wrote the title alone: a goal is an instruction, the rest is material."""
+    """The goal; of a foreign ticket only the title, because a goal is an instruction and the rest is material."""
     if ticket is None:
         return ""
     return f"{ticket.title}\n{ticket.objective}".strip() if ticket.kind == "ticket" else ticket.title
 
 
 def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:
-    """A check someone named always runs; of the detected ones, those the profile wants."""
+    """The checks of the profile: all named ones, and those detected ones that it includes."""
     roles = PROFILES[profile].roles
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)

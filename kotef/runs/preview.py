@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -11,8 +12,10 @@ from kotef.context.prefix_fingerprint import Prefix
 from kotef.context.prompts import Prompts
 from kotef.failures.history import FailureHistory
 from kotef.models.usage import CHARACTERS_PER_TOKEN
+from kotef.nodes.plan_material import planning_words
 from kotef.nodes.planner import PlanAnswer, plan_by_code, planner_text
 from kotef.state import AgentState, Task, Usage
+from kotef.tools.planning_excerpts import planning_excerpts
 from kotef.tools.registry import offered
 from kotef.tools.tool import Feature
 from kotef.tools.toolset import Kit
@@ -26,7 +29,7 @@ class Part(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """About how many, at four characters each."""
+        """Estimated number of tokens, at four characters each."""
         return -(-len(self.text) // CHARACTERS_PER_TOKEN)
 
 
@@ -39,18 +42,20 @@ class Preview(NamedTuple):
 
 
 def preview_coder(task: Task, prompts: Prompts, kit: Kit) -> Preview:
-    """What the model coder starts its first visit with, on a plan made by code; tools of MCP servers are left out."""
+    """The coder's first request, with a plan made by code and without tools of MCP servers."""
     reach: dict[Feature, object] = {"web": task.web, "web_search": task.web_search_url}
     features: list[Feature] = [name for name, given in reach.items() if given]
-    rows = offered(kit.tier, (*kit.features, *features), only=task.roles.coder.tools)
+    rows = offered(kit.tier, (*kit.features, *features), only=task.roles.coder.tools, more=kit.more)
     system = system_prompt(prompts, task.roles.coder)
     message = first_message(prompts, kit, task, plan_by_code(_state(task), 1), Past())
     return _preview(system, message, [row.schema for row in rows])
 
 
-def preview_planner(task: Task, prompts: Prompts) -> Preview:
-    """What the planner is asked for the first plan."""
-    return _preview("", planner_text(_state(task), "", prompts), [convert_to_openai_tool(PlanAnswer)])
+def preview_planner(task: Task, prompts: Prompts, root: Path) -> Preview:
+    """The planner's first request, before a check has run."""
+    excerpts = planning_excerpts(root, task=planning_words(task), failing=())
+    text = planner_text(_state(task), "", prompts, excerpts=excerpts)
+    return _preview("", text, [convert_to_openai_tool(PlanAnswer)])
 
 
 def _state(task: Task) -> AgentState:

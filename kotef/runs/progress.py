@@ -25,13 +25,14 @@ from kotef.events import (
     TryingEvent,
     VerifiedEvent,
 )
+from kotef.runs.ending_text import killed
 
 State = Literal["planning", "streaming", "tool_running", "verifying", "waiting_for_input", "idle", "error"]
 """`streaming`: a model writes for the coder. `idle`: nothing is at work, before a run begins and after it ended.
 `error`: it ended without having been able to work, or no one knows how."""
 
 UNABLE: Final = frozenset({"crashed", "environment_broken", "model_unavailable"})
-"""Outcomes that say nothing of the task."""
+"""Outcomes that say nothing about the task."""
 
 _STATES: Final[dict[str, State]] = {
     "run_started": "verifying",
@@ -49,7 +50,7 @@ _STATES: Final[dict[str, State]] = {
     "tool_started": "tool_running",
     "ended": "planning",
 }
-"""What is at work once an event of this name was written; the other names change nothing."""
+"""Event name → the state after it; other events do not change the state."""
 
 _ASKED: Final[dict[str, State]] = {"planner": "planning", "review": "verifying"}
 """The state while a model of that node answers; the coder's models stream."""
@@ -78,7 +79,7 @@ class ToolAtWork:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """All that the events up to now say; `after` takes in one more. Times are seconds since the epoch."""
+    """Progress according to the events so far; `after` adds one. Times are seconds since the epoch."""
 
     state: State = "idle"
     run: str = ""
@@ -87,19 +88,19 @@ class RunProgress:
     """The visit at work, or the last one; 0: the state before the run is judged."""
     node: str = "verifier"
     what: str = ""
-    """The step in a few words: a command, a tool with its arguments, a question; empty if the state says it all."""
+    """The step in a few words: a command, a tool with its arguments, a question; empty if the state is enough."""
     tools: tuple[ToolAtWork, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
-    """Of the answers whose price is known."""
+    """Cost of the answers with a known price."""
     stopping: bool = False
     """A person has asked it to stop once the step is done."""
     outcome: str = ""
     """Empty until it ends."""
     reason: str = ""
     sentence: str = ""
-    """The ending in words; so is the end of one that was killed."""
+    """The ending in words, also for a killed run."""
     exit_code: int | None = None
     last: float = 0.0
     """Time of the newest event."""
@@ -120,7 +121,7 @@ class RunProgress:
         return self.worked + (max(0.0, now - self.since) if self.since is not None else 0.0)
 
     def after(self, recorded: RecordedEvent) -> "RunProgress":
-        """This, and what one more event says. Pure."""
+        """The progress after one more event. Pure."""
         event, now = recorded.event, recorded.time or self.last
         state, node = _STATES.get(event.event_name, self.state), _NODES.get(event.event_name, self.node)
         attempt = max(self.attempt, recorded.visit or 0)
@@ -169,11 +170,11 @@ class RunProgress:
                 return known
 
     def lost(self) -> "RunProgress":
-        """The same once no one works on it: a run that has begun, and has no ending, was killed."""
+        """The progress of a run that is not at work: if it began and has no ending, it was killed."""
         if not self.run or self.outcome:
             return self
-        killed = replace(self, state="error", tools=(), what="", sentence="killed before it ended")
-        return replace(killed, worked=self.seconds(self.last), since=None)
+        lost = replace(self, state="error", tools=(), what="", sentence=killed(None))
+        return replace(lost, worked=self.seconds(self.last), since=None)
 
 
 def _finished(known: RunProgress, event: RunFinishedEvent, worked: float) -> RunProgress:
@@ -183,7 +184,7 @@ def _finished(known: RunProgress, event: RunFinishedEvent, worked: float) -> Run
 
 
 def _without(tools: tuple[ToolAtWork, ...], event: ToolFinishedEvent) -> tuple[ToolAtWork, ...]:
-    """The calls still at work once one like this has ended, the oldest of those that are alike."""
+    """The remaining calls after one has ended; of equal calls the oldest."""
     for at, call in enumerate(tools):
         if (call.tool, call.arguments) == (event.tool, event.arguments):
             return (*tools[:at], *tools[at + 1 :])

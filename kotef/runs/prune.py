@@ -28,27 +28,27 @@ _PARTS: Final = ("logs", "stash")
 
 @dataclass(frozen=True, slots=True)
 class PruneRule:
-    """Which runs may go: those that fulfil all of this, never one that can be resumed unless `resumable`."""
+    """Which runs to delete: those that meet all conditions, and resumable ones only with `resumable`."""
 
     keep: int = 0
-    """The newest that stay, whatever else is said."""
+    """Number of newest runs that always stay."""
     older_than: float = 0.0
-    """Days since something of the run was written."""
+    """Days since the run's last write."""
     resumable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What went, or would go; bytes."""
+    """What was deleted, or would be; sizes in bytes."""
 
     runs: tuple[str, ...]
     resumable: tuple[str, ...]
-    """Runs that only stay because they can be resumed."""
+    """Runs that stay only because they can be resumed."""
     run_bytes: int
     stash_bytes: int
     """Texts over a week old, of runs that stay."""
     snapshot_bytes: int
-    """Objects of the snapshot store that no remaining run knows, and copies of ignored files beside it."""
+    """Objects of the snapshot store that no remaining run needs, and copies of ignored files beside it."""
     baseline_bytes: int
 
     @property
@@ -58,7 +58,7 @@ class Pruned:
 
 
 def prune(root: Path, wanted: PruneRule, *, dry_run: bool) -> Pruned:
-    """Delete what is not needed any more; with `dry_run` only look.
+    """Delete data that is no longer needed; with `dry_run` only report it.
 
     Raises BusyError while a run is at work, and `WorkspaceError` where something cannot be deleted, or where a run
     cannot know what it needs: then no snapshot is touched.
@@ -102,7 +102,7 @@ def _age(path: Path) -> float:
 
 
 def _can_go_on(run: RunDir) -> bool:
-    """Whether `kotef resume` would take it, or a command has yet to put right what it left in place."""
+    """Whether `kotef resume` would accept it, or its replaced files still need to be restored."""
     if run.is_foreign:
         return False
     if (run.path / SWAP_MARK).exists():
@@ -119,7 +119,7 @@ def _run_of(root: Path, stashed: Path) -> RunDir:
 
 
 def named_objects(run: RunDir) -> frozenset[str]:
-    """Every id of an object that a run may ask for: whatever looks like one in its files and its checkpoints."""
+    """Every object id that a run may need: anything that looks like one in its files and checkpoints."""
     return frozenset(found.decode() for content in _contents(run) for found in _TREE.findall(content))
 
 
@@ -143,7 +143,7 @@ def _contents(run: RunDir) -> Iterator[bytes]:
 
 
 def _unknown(run: RunDir, error: Exception) -> WorkspaceError:
-    hint = f"`--resumable` lets it go, or delete {run.path} by hand"
+    hint = f"`--resumable` deletes it, or delete {run.path} by hand"
     return WorkspaceError(run.path, f"cannot be read, so the snapshots it needs are unknown: {error}", hint=hint)
 
 

@@ -32,12 +32,12 @@ _KEYS: Final = frozenset({"api_key", "api_key_env", "openai_api_key"})
 
 
 class Settings(BaseModel):
-    """What of `.sdd/kotef.toml` is in effect, its checks aside."""
+    """The settings of `.sdd/kotef.toml` in effect, except checks."""
 
     model_config = ConfigDict(frozen=True)
 
     base_url: str = Field(default="", pattern=r"^$|^https?://")
-    """As `model` and `coder`: counts where neither the command line nor the user's configuration names one."""
+    """Like `model` and `coder`, counts only if neither the command line nor the user's configuration sets it."""
     model: str = ""
     coder: str = ""
     level: Wanted | None = None
@@ -51,7 +51,7 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RepositorySettings:
-    """A workspace and what it says about how to work in it."""
+    """A workspace and its settings."""
 
     root: Path
     place: Path
@@ -64,11 +64,11 @@ class RepositorySettings:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know about all of it."""
+        """Notices for the person about the settings."""
         return (*self.read_from, *self.told_ignored())
 
     def told_ignored(self, *groups: str) -> tuple[str, ...]:
-        """A line for each reason, with the settings it holds for; of `groups` only, where there are any."""
+        """A line for each reason with its settings; limited to `groups`, if given."""
         named: dict[str, list[str]] = {}
         for name, why in self.ignored.items():
             if not groups or name.startswith(groups):
@@ -88,7 +88,7 @@ def repository_of(
     setting in effect, that cannot be used as it stands.
     """
     place, read_from = settings_place(root, env)
-    asked = dict(_asked(toml_of(place, CONFIGURATION)))
+    asked = dict(_named_settings(toml_of(place, CONFIGURATION)))
     trusted = is_trusted(root, config, trust=trust, at=place)
     effective: dict[str, Any] = {}
     ignored: dict[str, str] = {}
@@ -97,6 +97,10 @@ def repository_of(
             continue
         if name.rpartition(".")[2] in _KEYS:
             ignored[name] = "keys come from the environment, never from a repository"
+        elif name.partition(".")[0] == "extensions":
+            ignored[name] = (
+                "extensions are chosen by the user's configuration or the environment, never by a repository"
+            )
         elif name not in FIELDS:
             ignored[name] = "no such setting"
         elif trusted or _narrows(name, value, config):
@@ -109,11 +113,11 @@ def repository_of(
 
 
 def _file(name: str) -> str:
-    """Where a setting of this name stands."""
+    """The file of a setting with this name."""
     return "pyproject.toml" if name.startswith("tool.kotef.") else CONFIGURATION
 
 
-def _asked(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _named_settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Each setting with its full name: `sandbox.network`."""
     for name, value in settings.items():
         if isinstance(value, dict):

@@ -11,7 +11,7 @@ from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.done_evidence import UNPROVED, ProvedBy
 from kotef.shell import Role
-from kotef.state import Spent, StoppedBy
+from kotef.state import ExtensionKind, Spent, StoppedBy
 
 
 class Camel(BaseModel):
@@ -89,7 +89,7 @@ class ResultProbe(Camel):
 
 
 class ResultUsage(Camel):
-    """What the run used, resumes included."""
+    """Usage of the run, including resumes."""
 
     tokens_in: int
     tokens_out: int
@@ -99,7 +99,7 @@ class ResultUsage(Camel):
     calls: int
     commands: int
     written: int = 0
-    """Bytes the coder wrote; what git ignores aside."""
+    """Bytes the coder wrote, without ignored files."""
     seconds: float
     estimated: bool
 
@@ -111,7 +111,7 @@ class ResultUsage(Camel):
 
 
 class ResultEdit(Camel):
-    """What a coder that works without a model knows of its last edit."""
+    """Facts about the last edit of a coder without a model."""
 
     coder: str
     rationale: str
@@ -124,20 +124,30 @@ class ResultEdit(Camel):
 
 
 class ResultContradiction(Camel):
-    """What the coder said cannot be done honestly."""
+    """What the coder reported as impossible to do honestly."""
 
     place: str
     """A failing test, `file:line`, or words of the ticket."""
     why: str
-    """The coder's words, whole; a claim."""
+    """The coder's full words; a claim."""
     other: str
-    """What it says is in the way; empty without such."""
+    """What it names as the obstacle; empty if there is none."""
     found: str
-    """What code found to be so; empty if code cannot check it."""
+    """What code confirmed; empty if code cannot check it."""
+
+
+class ResultExtension(Camel):
+    """A tool, check, fixer, coder or guard that another distribution registers."""
+
+    kind: ExtensionKind
+    name: str
+    distribution: str
+    version: str
+    entry_point: str
 
 
 class ResultAttempt(Camel):
-    """One visit: what was planned, what was changed, what came of it."""
+    """One visit: plan, changes, result."""
 
     visit: int
     hypothesis: str = ""
@@ -152,17 +162,17 @@ class ResultAttempt(Camel):
     passed: bool | None = None
     """Null when nothing was judged."""
     verdict: str = ""
-    """What the verification, or the review that refused, said."""
+    """The result of the verification, or of the review that refused."""
     fixed: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
 
 class ResultModified(Camel):
-    """A file as a tool of the model left it last."""
+    """A file as the model's tools last wrote it."""
 
     path: str
     sha256: str
-    """Of its bytes; `missing` where it was deleted."""
+    """Hash of its bytes; `missing` if it was deleted."""
 
 
 class ResultDone(Camel):
@@ -176,7 +186,7 @@ class ResultDone(Camel):
     path: str = ""
     """The file it stands in, where that is not the ticket's own."""
     proved_by: ProvedBy
-    """`person`: nothing that code can see proves it; `refuted`: code has seen that it is not so."""
+    """`person`: code has no proof; `refuted`: code found the opposite."""
     why: str
     """One line; with `person` where to look, or empty."""
     tests: tuple[str, ...]
@@ -184,12 +194,12 @@ class ResultDone(Camel):
 
     @property
     def proved(self) -> bool:
-        """Whether code saw it done."""
+        """Whether code proved it."""
         return self.proved_by not in UNPROVED
 
 
 class ResultBranch(Camel):
-    """What became of `--branch`."""
+    """The result of `--branch`."""
 
     name: str
     base: str
@@ -227,6 +237,8 @@ class Result(Camel):
     profile: str
     sandbox: str = "off"
     """What confined commands: `bwrap`, `strict`, `landlock`, `off`; `none` where there had to be one and was none."""
+    extensions: tuple[ResultExtension, ...] = ()
+    """Those of other distributions that were active in the last process of the run."""
     network: bool = False
     """Whether the person, or the settings, gave commands the network."""
     max_attempts: int
@@ -251,7 +263,7 @@ class Result(Camel):
     unproved: tuple[str, ...] | None = None
     """New tests that pass on that code too, so that they prove nothing; null: they were not tried on it."""
     probes: tuple[ResultProbe, ...] = ()
-    """What was tried to learn whether the judge of the last green can still say no."""
+    """Probes that tested whether the checks of the last green result can still fail."""
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     """Files someone else changed during the run: left as they are."""
@@ -264,11 +276,11 @@ class Result(Camel):
     branch: ResultBranch | None = None
     """Null unless a branch was asked for and the run ended verified."""
     files_read: tuple[str, ...] = ()
-    """Files a model was shown, in any visit, by view_file."""
+    """Files that a model read with view_file, in any visit."""
     files_listed: tuple[str, ...] = ()
-    """Those it only saw the names of, or single lines; at most 200."""
+    """Files of which it saw only names or single lines; at most 200."""
     files_modified: tuple[ResultModified, ...] = ()
-    """Files a model's tools have written, in any visit, whether or not that still stands."""
+    """Files that a model's tools wrote, in any visit, whether or not the change was kept."""
     tree_visit: int = 0
     """The visit whose tree the workspace was left at; 0 is the state before the run."""
     patches: tuple[str, ...] = ()

@@ -23,9 +23,7 @@ def must_be_current(run: RunDir, task: Task) -> None:
     schemas = (
         f"its state has schema {task.schema_version}, and this kotef {__version__} resumes schema {SCHEMA_VERSION}"
     )
-    able = (
-        f"kotef {task.kotef_version}, which began it, could" if task.kotef_version else "the kotef that began it could"
-    )
+    able = f"kotef {task.kotef_version}, which began it, can" if task.kotef_version else "the version that began it can"
     problem = f"run {run.run_id} cannot be resumed: {schemas}; {able}"
     raise UsageError(problem, hint=_AS_IT_WAS)
 
@@ -56,8 +54,8 @@ def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...
     if since.changed:
         rest = len(since.changed) - _NAMED
         names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        who = "by someone, or by the command that was cut off" if since.in_doubt else "and not by it"
-        said.append(f"the workspace is not as run {run.run_id} saw it last; changed since, {who}: {names}")
+        who = "by someone else, or by the command that was interrupted" if since.in_doubt else "not by the run itself"
+        said.append(f"the workspace has changed since run {run.run_id} last saw it, {who}: {names}")
     return tuple(said)
 
 

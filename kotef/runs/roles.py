@@ -23,12 +23,12 @@ BUILT_IN: Final = "built in"
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """The roles in force, by name, and what a person should know about the files they are from."""
+    """The roles in force, by name, and notices about their files."""
 
     roles: dict[str, Role]
     notices: tuple[str, ...]
     broken: tuple[tuple[str, Problem], ...] = ()
-    """Names that only malformed blocks of a file have, and what is wrong there."""
+    """Names of malformed blocks, with their problems."""
 
     def role(self, name: str) -> Role:
         """The role of this name. UsageError if there is none, or where it names a unknown field."""
@@ -46,7 +46,7 @@ class Agents:
         return found
 
     def company(self, coder: str) -> Company:
-        """Who works on a run whose coder has this role."""
+        """The roles of a run whose coder has this role."""
         return Company(coder=self.role(coder), planner=self.role("planner"), reviewer=self.role("reviewer"))
 
 
@@ -120,7 +120,7 @@ def _ignored(layers: Layers, why: str) -> Sequence[str]:
 
 def _missing_tools(layers: Layers) -> Sequence[str]:
     return [
-        f"{role.source}: the role {role.name} names the tool {name}, which only an MCP server could have"
+        f"{role.source}: the role {role.name} names the tool {name}, which only MCP servers or extensions could have"
         for role in layers.roles.values()
         for name in role.tools or ()
         if name not in NAMES

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit, Models
+from kotef.extensions import ExtensionSet
 from kotef.mcp_client import Server
 from kotef.redaction import redactor
 from kotef.replay import Tape
@@ -25,39 +26,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Where one run works, and with which models; of it the task alone is checkpointed."""
+    """Workspace, models and options of one run; only the task is checkpointed."""
 
     run: RunDir
     task: Task
     root: Path
     models: Callable[[Emit], Models]
-    """Makes the models, which tell of their retries and of what takes over for them."""
+    """Makes the models, which report retries and fallbacks."""
     prompts: Prompts
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None if there is no one."""
     approval: Approval | None = None
-    """Asks before the first edit, and before commands that the policy does not allow by itself; None: no one does."""
+    """Asks before the first edit, and before commands that the policy does not allow on its own; None: no one does."""
     attended: bool = False
-    """Whether a person at the terminal reads what happens, so that a first Ctrl-C may let the current step end."""
+    """Whether a person watches at the terminal, so that a first Ctrl-C lets the current step end."""
     servers: tuple[Server, ...] = ()
     """MCP servers this run may start."""
     kit: Kit = field(default_factory=Kit)
     confined: Confined = field(default_factory=lambda: Confined(OFF))
     tape: Tape | None = None
-    """What plays an earlier run; None: this one is recorded."""
+    """The player of an earlier run; None: this run is recorded."""
     stop: StopRequest | None = None
     """How a program that embeds kotef stops the run; None: only signals do."""
     checkpointer: "BaseCheckpointSaver[Any] | None" = None
     """Keeps the state of the graph; None: the SQLite file of the run."""
+    extensions: ExtensionSet = field(default_factory=ExtensionSet)
+    """Loaded; its tools and guards are in the kit, its checks in the task."""
     hired: Hired = NOBODY
-    """What the agents of the chain that kotef did not write are given."""
+    """Grants of the external agents of the chain."""
 
     def noting(self, more: Sequence[str]) -> "RunConfig":
-        """The same, with these notices first."""
+        """The configuration with these notices first."""
         return replace(self, notices=(*more, *self.notices))
 
     def redacted(self) -> "RunConfig":
-        """The same, its task without secrets."""
+        """The configuration with secrets removed from its task."""
         return replace(self, task=redactor().whole(self.task))

@@ -1,4 +1,4 @@
-"""History of a run: the one fold of its events, for whoever shows, counts or reports them."""
+"""History of a run: the one fold of its events, for screens, statistics and reports."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,19 +27,19 @@ _AFTER: Final = {
     "coder_finished": "check",
     "ended": "end",
 }
-"""What the run does from an event of this kind on."""
+"""Kind of event → the phase that begins with it."""
 
 EventT = TypeVar("EventT", bound=RunEvent)
 
 
 @dataclass(frozen=True, slots=True)
 class VisitEvents:
-    """The events of one visit, in order; what names no visit belongs to the one that was at work."""
+    """The events of one visit, in order; events without a visit belong to the current one."""
 
     visit: int
     recorded: tuple[RecordedEvent, ...]
     seconds: Mapping[str, float]
-    """By phase; the time between a kill and its resume is not a part."""
+    """By phase, without the time between a kill and its resume."""
 
     @property
     def events(self) -> Iterator[RunEvent]:
@@ -56,7 +56,7 @@ class VisitEvents:
 
     @property
     def since_plan(self) -> "VisitEvents":
-        """The part of it from its last plan on; the whole where nothing was planned."""
+        """The events from its last plan on; all if nothing was planned."""
         plans = [at for at, event in enumerate(self.events) if isinstance(event, PlannedEvent)]
         return replace(self, recorded=self.recorded[plans[-1] :]) if plans else self
 
@@ -68,7 +68,7 @@ class VisitEvents:
 
 @dataclass(slots=True)
 class RunHistory:
-    """All that the events of a run say; `take` adds the next one."""
+    """The history of a run; `take` adds the next event."""
 
     progress: RunProgress = field(default_factory=RunProgress)
     """What the run is doing now."""
@@ -87,14 +87,14 @@ class RunHistory:
 
     @classmethod
     def of(cls, events: Iterable[RecordedEvent]) -> "RunHistory":
-        """The history that these events make."""
+        """The history of these events."""
         history = cls()
         for recorded in events:
             history.take(recorded)
         return history
 
     def take(self, recorded: RecordedEvent) -> None:
-        """Add the event that comes next."""
+        """Add the next event."""
         event, at = recorded.event, recorded.time or self.last or 0.0
         self.began = at if self.began is None else self.began
         self._at = self._at if recorded.visit is None else recorded.visit
@@ -120,7 +120,7 @@ class RunHistory:
 
     @property
     def visits(self) -> tuple[VisitEvents, ...]:
-        """Every visit that was begun, in order; 0 is the baseline."""
+        """Every visit that began, in order; 0 is the baseline."""
         begun = [
             visit
             for visit, found in self._visits.items()

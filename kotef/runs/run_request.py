@@ -12,7 +12,7 @@ from kotef.settings import ProfileName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommonRequest:
-    """What a run and a resume are asked alike, by a command line, a program or a tool call."""
+    """Options that a run and a resume share, from a command line, a program or a tool call."""
 
     limits: Mapping[str, Any] = field(default_factory=dict)
     """The limits that someone named, by field of `Limits`; None as if not named."""
@@ -37,13 +37,13 @@ class CommonRequest:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The settings it names, by option; see `run_settings`."""
+        """The given settings, by option; see `run_settings`."""
         return {**{name: getattr(self, name, None) for name in OPTIONS.values()}, **self.limits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest(CommonRequest):
-    """What `kotef run` is asked."""
+    """The request of `kotef run`."""
 
     goal: str = ""
     ticket: str | None = None
@@ -57,19 +57,19 @@ class RunRequest(CommonRequest):
     ignore_dependencies: bool = False
     trust: bool = False
     fresh: bool = False
-    """Whether to know nothing of earlier runs."""
+    """Whether to ignore earlier runs."""
     reuse_baseline: bool = True
     """Whether an earlier run's judgement of the same tree may stand for the baseline."""
     web: bool = False
     web_search_url: str = ""
     mcp: bool = False
     notices: Sequence[str] = ()
-    """What a person should know of the request itself."""
+    """Notices about the request itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeRequest(CommonRequest):
-    """What `kotef resume` is asked, besides the run."""
+    """The request of `kotef resume`, except the run."""
 
     one_more: bool = False
     """One more attempt, from the tree that the last one left."""

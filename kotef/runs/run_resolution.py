@@ -9,6 +9,7 @@ from typing import Any, Final
 from kotef.checks.trial import TrialResult
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
+from kotef.extensions import ExtensionSet
 from kotef.git import GitFacts, inspect
 from kotef.mcp_client import Server
 from kotef.runs import store
@@ -18,6 +19,7 @@ from kotef.runs.branch import aimed_again, aimed_at
 from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.crash_recovery import put_right
+from kotef.runs.extension_setup import changed_since, checks_of, extensions_of
 from kotef.runs.external_agents import Hired, hired_of, must_be_hireable
 from kotef.runs.mcp_config import NONE, McpConfig, trusted_servers
 from kotef.runs.model_selection import ModelSelection, select_models
@@ -39,7 +41,7 @@ MOST_ATTEMPTS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ResolvedWorkspace:
-    """What the user, the repository and the request say together of one workspace."""
+    """The combined settings of user, repository and request for one workspace."""
 
     root: Path
     config: UserConfig
@@ -68,12 +70,15 @@ def resolve_run(root: Path, request: RunRequest) -> RunConfig:
     hide(root, config, passed=repository.settings.passed, addresses=addresses)
 
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
-    prepared = prepare(request, root, settings, place=repository.place)
+    extensions = extensions_of(root, settings.extensions)
+    more = checks_of(extensions, root)
+    prepared = prepare(request, root, settings, place=repository.place, more=more)
     agents = here.agents(trust=request.trust)
-    selection = select_models(settings, config, agents.company(request.agent))
-    task = prepared.task.model_copy(update=selection.fields())
+    coders = extensions.names("coder")
+    selection = select_models(settings, config, agents.company(request.agent), extensions=coders)
+    task = prepared.task.model_copy(update={**selection.fields(), "extensions": extensions.records})
     servers = trusted_servers(root, config, asked=request.mcp, at=repository.place)
-    equipment = _equip(here, task, selection, servers, addresses=addresses)
+    equipment = _equip(here, task, selection, servers, addresses=addresses, extensions=extensions)
     refuse_secrets_in((*(check.command for check in task.checks), *task.setup, selection.chain))
 
     run = store.new(root)
@@ -90,6 +95,7 @@ def resolve_run(root: Path, request: RunRequest) -> RunConfig:
         *repository.notices,
         *request.notices,
         *prepared.notices,
+        *extensions.notices,
         *startable.notices,
         *agents.notices,
         *_facts(request, git, root),
@@ -112,13 +118,15 @@ def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeReq
     repository = RepositorySettings(root, place, Settings(), read_from, {})
     settings = run_settings(request.given, config, repository.settings, task=task)
     here = ResolvedWorkspace(root, config, repository, settings)
-    selection = select_models(settings, config, task.roles)
-    changed = _changed(here, run, task, request).model_copy(update=selection.fields())
+    extensions = extensions_of(root, settings.extensions)
+    selection = select_models(settings, config, task.roles, extensions=extensions.names("coder"))
+    fields = {**selection.fields(), "extensions": extensions.records}
+    changed = _changed(here, run, task, request).model_copy(update=fields)
     may_resume(run, task, changed)
 
     righted = put_right(root, but=run.path)
     pinned = trusted_servers(root, config, asked=False, pinned=task.mcp, at=place) if task.mcp else (NONE, "")
-    equipment = _equip(here, changed, selection, pinned, addresses=addresses)
+    equipment = _equip(here, changed, selection, pinned, addresses=addresses, extensions=extensions)
     refuse_secrets_in((selection.chain,))
     if changed.broken:
         changed = changed.model_copy(update=_required(changed, _startable(root, changed, equipment.confined)))
@@ -126,6 +134,8 @@ def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeReq
         *righted,
         *equipment.before,
         *read_from,
+        *extensions.notices,
+        *changed_since(task, extensions),
         *(text for text in (*equipment.ignored, request.traced) if text),
         *equipment.warned,
     )
@@ -134,7 +144,7 @@ def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeReq
 
 @dataclass(frozen=True, slots=True)
 class _Equipment:
-    """Models and tools that work on a task."""
+    """Models and tools for a task."""
 
     root: Path
     user: UserConfig
@@ -149,14 +159,15 @@ class _Equipment:
     ignored: tuple[str, str]
     """Why prompts, and servers, of the repository are not used; empty if there is nothing to say."""
     warned: tuple[str, ...]
+    extensions: ExtensionSet
 
     @property
     def before(self) -> tuple[str, ...]:
-        """What a person should know of the sandbox and of hired agents."""
+        """Notices about the sandbox and external agents."""
         return (*self.confined.notices, *self.hired.notices)
 
     def config(self, run: store.RunDir, task: Task, notices: Sequence[str]) -> RunConfig:
-        """The run with it."""
+        """The configuration of the run."""
         return RunConfig(
             run,
             task,
@@ -168,6 +179,7 @@ class _Equipment:
             kit=self.kit,
             confined=self.confined,
             hired=self.hired,
+            extensions=self.extensions,
         )
 
 
@@ -178,6 +190,7 @@ def _equip(
     found: tuple[McpConfig, str],
     *,
     addresses: Sequence[str | None],
+    extensions: ExtensionSet,
 ) -> _Equipment:
     """Raises what is wrong with any of it, and hides from now on what servers and hired agents are given."""
     root, user, place = here.root, here.config, here.repository.place
@@ -195,14 +208,15 @@ def _equip(
         hide(root, user, servers=servers, passed=passed, logins=hired.logins, addresses=addresses)
 
     overrides, ignored = prompt_overrides(root, user, trust=task.trust, at=place)
-    kit, warned = available(root, user, model=task.model)
+    kit, warned = available(root, user, model=task.model, extensions=extensions)
     mcp = configured.fingerprint
     prompts = Prompts(overrides)
-    return _Equipment(root, user, selection, servers, mcp, confined, hired, prompts, kit, (ignored, unused), warned)
+    unread = (ignored, unused)
+    return _Equipment(root, user, selection, servers, mcp, confined, hired, prompts, kit, unread, warned, extensions)
 
 
 def _changed(here: ResolvedWorkspace, run: store.RunDir, task: Task, request: ResumeRequest) -> Task:
-    """The task with what this resume asks for otherwise."""
+    """The task with the changes that this resume asks for."""
     named = {name: value for name, value in request.limits.items() if value is not None}
     goes_on_from = _one_more(run, task, named) if request.one_more else 0
     sandbox = here.settings.sandbox
@@ -230,7 +244,7 @@ def _one_more(run: store.RunDir, task: Task, named: dict[str, Any]) -> int:
     result = run.result()
     if result is None or result.stopped_by not in VISIT_CAPS or result.done:
         raise UsageError(
-            f"run {run.run_id}: its last attempt was not stopped by its steps or tool calls",
+            f"run {run.run_id}: its last attempt was not stopped by its step or tool-call limit",
             hint="leave --continue out",
         )
     needed = result.failure_history.attempts + 1
@@ -247,7 +261,7 @@ def _newest_visit(run: store.RunDir) -> int:
 
 
 def _startable(root: Path, task: Task, confined: Confined) -> TrialResult:
-    """What of the task's checks can start here; what `[setup]` may install first is not tried."""
+    """The task's checks that can start here; nothing is tried if `[setup]` may still install it."""
     if task.setup or confined.refused:
         return TrialResult(task.checks)
     env = child_environment(os.environ, allow=task.passed)
@@ -262,7 +276,7 @@ def _required(task: Task, found: TrialResult) -> dict[str, Any]:
 
 
 def _facts(request: RunRequest, facts: GitFacts, root: Path) -> tuple[str, ...]:
-    """What is unusual about this workspace, before the first edit."""
+    """Notices about unusual facts of this workspace."""
     return (*([request.traced] if request.traced else ()), *_git_facts(facts, root))
 
 

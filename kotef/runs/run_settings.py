@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from kotef.errors import UsageError
+from kotef.extensions import ExtensionSettings
 from kotef.redaction import SECRET_MARK
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
@@ -26,7 +27,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "sandbox.read": "reads",
     **{f"limits.{name}": name for name in Limits.model_fields},
 }
-"""Setting → the option of that meaning, where a command has it."""
+"""Setting → its option, if a command has one."""
 VARIABLES: Final[Mapping[str, str]] = {
     "model": "KOTEF_MODEL",
     "base_url": "OPENAI_BASE_URL",
@@ -36,21 +37,23 @@ VARIABLES: Final[Mapping[str, str]] = {
     "sandbox.level": "KOTEF_SANDBOX",
     "limits.probes": "KOTEF_PROBES",
     "tools": "KOTEF_TOOLS",
+    "extensions.enable": "KOTEF_EXTENSIONS",
+    "extensions.disable": "KOTEF_DISABLE_EXTENSIONS",
 }
-"""Setting → the environment variable that is asked where the command line does not say."""
+"""Setting → its environment variable, used if the command line does not set it."""
 _CHOICES: Final = {"sandbox.level": get_args(Wanted), "limits.probes": ("off", "fast", "full")}
 
 
 class RunSetting(NamedTuple):
-    """One setting and who says it."""
+    """One setting and its origin."""
 
     value: Any
-    """None if no one does and there is no default."""
+    """None if it is not set and has no default."""
     origin: SettingOrigin
 
 
 class SandboxRequest(NamedTuple):
-    """What commands are to be confined by, and what they may have."""
+    """The requested sandbox level and access of commands."""
 
     wanted: Wanted
     network: bool
@@ -68,13 +71,18 @@ class RunSettings:
         return self.found[name]
 
     def value(self, name: str) -> Any:
-        """What it is set to."""
+        """Its value."""
         return self.found[name].value
 
     @property
     def sandbox(self) -> SandboxRequest:
-        """What commands are to be confined by."""
+        """The requested sandbox."""
         return SandboxRequest(*(self.value(f"sandbox.{name}") for name in ("level", "network", "read")))
+
+    @property
+    def extensions(self) -> ExtensionSettings:
+        """Which extensions are to be active."""
+        return ExtensionSettings(self.value("extensions.enable"), self.value("extensions.disable"))
 
     @property
     def limits(self) -> Limits:
@@ -114,19 +122,21 @@ class _SettingSources:
 
     def all(self) -> Iterator[tuple[str, RunSetting]]:
         for name in MODEL_SETTINGS:
-            yield name, self._asked(name) or self._model(name)
-        yield "agent", self._asked("agent") or RunSetting("coder", "default")
+            yield name, self._given_value(name) or self._model(name)
+        yield "agent", self._given_value("agent") or RunSetting("coder", "default")
         yield "tools", self._tools()
-        yield "sandbox.level", self._asked("sandbox.level") or self._level()
+        yield "extensions.enable", self._enabled()
+        yield "extensions.disable", self._disabled()
+        yield "sandbox.level", self._given_value("sandbox.level") or self._level()
         yield "sandbox.network", self._network()
         yield "sandbox.read", self._reads()
         yield "env.pass", self._of_repository("passed")
         yield "setup.commands", self._of_repository("setup")
         for name in Limits.model_fields:
-            yield f"limits.{name}", self._asked(f"limits.{name}") or self._limit(name)
+            yield f"limits.{name}", self._given_value(f"limits.{name}") or self._limit(name)
 
-    def _asked(self, name: str) -> RunSetting | None:
-        """What the command line says, or the environment; an empty value is none."""
+    def _given_value(self, name: str) -> RunSetting | None:
+        """The value from the command line or the environment; an empty value counts as unset."""
         option = self.given.get(OPTIONS[name])
         option = option.strip() if isinstance(option, str) else option
         variable = self._variable(name)
@@ -158,6 +168,28 @@ class _SettingSources:
         asked = self.env.get(VARIABLES["tools"])
         tier, _ = tier_of(asked)
         return RunSetting(tier, "environment" if asked else "default")
+
+    def _enabled(self) -> RunSetting:
+        """All that are installed, but none in CI: there each is named."""
+        if named := self._names("extensions.enable"):
+            return named
+        if self.config.extensions.enable is not None:
+            return RunSetting(self.config.extensions.enable, "user")
+        in_ci = self.env.get("CI", "").strip().lower() not in {"", "0", "false", "no"}
+        return RunSetting(() if in_ci else ("all",), "default")
+
+    def _disabled(self) -> RunSetting:
+        """All that is named anywhere; the origin is that of the first."""
+        asked, users = self._names("extensions.disable"), self.config.extensions.disable
+        if asked is None:
+            return RunSetting(users, "user" if users else "default")
+        return RunSetting(tuple(dict.fromkeys((*asked.value, *users))), "environment")
+
+    def _names(self, name: str) -> RunSetting | None:
+        """What its variable lists; `none` is an empty list."""
+        listed = [word.strip() for word in self.env.get(VARIABLES[name], "").split(",")]
+        names = tuple(dict.fromkeys(word for word in listed if word))
+        return RunSetting(tuple(word for word in names if word != "none"), "environment") if names else None
 
     def _level(self) -> RunSetting:
         if self.task is not None:

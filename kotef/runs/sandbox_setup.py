@@ -17,14 +17,14 @@ from kotef.workspace import split_names
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """What confines the commands of a run, or why nothing of it may be run."""
+    """The sandbox of a run, or why nothing may be run."""
 
     sandbox: Sandbox
     opened: Sandbox = OFF
     """The same level with the network, where `[setup]` or an MCP server needs it."""
     notices: tuple[str, ...] = ()
     refused: SandboxError | None = None
-    """Why there is no sandbox although there has to be one: then nothing of the project is run."""
+    """Why the required sandbox is missing; then nothing of the project is run."""
 
     @property
     def level(self) -> str:
@@ -58,7 +58,7 @@ def usual_sandbox(root: Path, *, network: bool) -> Sandbox:
 def sandbox_of(
     root: Path, wanted: Wanted, *, network: bool, reads: Sequence[str], ci: bool | None = None
 ) -> tuple[Sandbox, tuple[str, ...]]:
-    """The sandbox, tried out, and a line for each thing that is not as one would expect.
+    """The tested sandbox, and a line for each unexpected fact.
 
     `reads` are folders outside the workspace that commands may read. Raises `SandboxError` if the requested
     level is not available, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning;
@@ -94,7 +94,7 @@ def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Seque
 
 
 def tracked(root: Path) -> frozenset[str]:
-    """What git tracks in the workspace: no one's secret any more."""
+    """Files that git tracks, which are not secret."""
     if not (root / ".git").exists():
         return frozenset()
     listed = run_git(["ls-files", "-z"], cwd=root)

@@ -10,8 +10,10 @@ from typing import Final
 from kotef.errors import UsageError
 from kotef.files import holds_secrets, read_within, walk_within
 from kotef.mcp_client import Server
+from kotef.models.model_settings import ModelSettings
 from kotef.redaction import (
     SECRET_NAME,
+    KnownSecret,
     Redactor,
     know,
     redactor,
@@ -26,9 +28,9 @@ from kotef.workspace import REBUILT_FOLDERS
 _LARGEST: Final = 256 * 1024
 """Bytes of one environment file."""
 _MOST_FILES: Final = 200_000
-"""Files of the workspace among which environment files are looked for."""
+"""Number of workspace files that are searched for environment files."""
 _LETS_IN: Final = re.compile(r"auth|cookie|key|token|secret", re.IGNORECASE)
-"""In the name of an HTTP header."""
+"""Part of the name of an HTTP header whose value is secret."""
 
 
 def hide(
@@ -41,7 +43,7 @@ def hide(
     addresses: Iterable[str | None] = (),
     env: Mapping[str, str] = os.environ,
 ) -> None:
-    """From here on nothing shows a value of a secret variable, of the workspace's `.env` files, or a key of the run.
+    """Redact, from now on, secret variables, values of the workspace's `.env` files, and keys of the run.
 
     Keys of the run are those of its endpoints and what its MCP servers are given; `passed` are variables that its
     commands are given, `logins` what they are let in with elsewhere, by name; `addresses` may hold a password: those
@@ -56,6 +58,7 @@ def hide(
         *secrets_of_settings([(name, env[name]) for name in passed if name in env]),
     ]
     known += secrets_of_run(logins)
+    known += [one for settings in (config.models.values() if config else ()) for one in _of_model(settings)]
     known += [one for url in (*addresses, *configured) if url for one in secrets_of_environment({"base_url": url})]
     for server in servers:
         given = {name: value for name, value in server.env.items() if SECRET_NAME.search(name)}
@@ -69,19 +72,27 @@ def hide(
     know(Redactor(known))
 
 
+def _of_model(settings: ModelSettings) -> list[KnownSecret]:
+    """Secrets that a model's endpoint receives with each request: all headers, and keys in the query."""
+    query = {name: value for name, value in settings.query.items() if _LETS_IN.search(name)}
+    found = {name: value.get_secret_value() for name, value in {**settings.headers, **query}.items()}
+    parts = {name: value.split()[-1] for name, value in found.items() if len(value.split()) > 1}
+    return [*secrets_of_run(found), *secrets_of_run(parts)]
+
+
 def refuse_secrets_in(commands: Iterable[str]) -> None:
-    """UsageError for a command of the task that holds a known value: it is kept with the run, as it is run."""
+    """UsageError for a command of the task that contains a known secret, because commands are stored as they are."""
     for command in commands:
         shown = redactor().text(command)
         if shown != command:
             raise UsageError(
                 f"the command `{shown}` holds the value of a secret",
-                hint="let the command read it from a file, or take it out of .env if it is none",
+                hint="let the command read it from a file, or take it out of .env if it is not a secret",
             )
 
 
 def environment_files(root: Path) -> Iterator[Path]:
-    """Files of the workspace that `.env` files are named like, samples aside; dependencies are not looked into."""
+    """Files of the workspace named like `.env` files, without samples and dependencies."""
     seen = 0
     for place, folders, files in walk_within(root, most=_MOST_FILES):
         folders[:] = [] if "pyvenv.cfg" in files else [name for name in folders if name not in _PASSED_OVER]
@@ -96,7 +107,7 @@ _PASSED_OVER: Final = REBUILT_FOLDERS | {".git", ".sdd"}
 
 
 def _read(root: Path, path: str) -> str:
-    """The head of a regular file; empty if it is missing, of another kind or unreadable."""
+    """The beginning of a regular file; empty if it is missing, not regular or unreadable."""
     try:
         return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "surrogateescape")
     except OSError:

@@ -1,4 +1,4 @@
-"""Session of a run: one process's share of it, from the workspace lock to the last command."""
+"""Session of a run: one process, from the workspace lock to the last command."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ Baseline = asyncio.Task[tuple[Verification, StateUpdate]]
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """What is open while a run works. No framework is needed for it."""
+    """The open resources of a working run. It needs no framework."""
 
     config: RunConfig
     context: RunContext
@@ -44,14 +44,14 @@ class RunSession:
     signals: Signals
     emit: EventLog
     baseline: Baseline | None
-    """Begun already; None on a resume."""
+    """The running baseline; None on a resume."""
 
     async def prepare_workspace(self) -> None:
-        """Run `[setup]` where that is still to be done. Raises `SandboxError`, `SetupError`."""
+        """Run `[setup]` if that is still needed. Raises `SandboxError`, `SetupError`."""
         await _prepare(self.config, self.context, self.executor)
 
     def announce(self, *, resumed: bool, outcome: str | None = None) -> None:
-        """Say that the run begins, or continues after `outcome`, and what a person should know before it works."""
+        """Announce that the run begins or continues, with notices for the person."""
         task, confined = self.config.task, self.config.confined
         sandbox, network = confined.level, confined.sandbox.network
         if resumed:
@@ -68,6 +68,8 @@ class RunSession:
                 sandbox=sandbox,
                 network=network,
             )
+        if task.extensions:
+            self.emit("extensions", active=[each.title for each in task.extensions])
         for text in self.config.notices:
             self.emit("notice", text=text)
 

@@ -11,7 +11,7 @@ from kotef.files import write_atomic
 
 
 async def set_up(context: RunContext, execute: Callable[[str, str], Awaitable[CommandResult]]) -> None:
-    """Run what of `[setup]` this run has not finished yet, in order; what it changes belongs to the state before it.
+    """Run the commands of `[setup]` that are not finished, in order; their changes belong to the state before the run.
 
     `execute` takes a command line and the name of its log. Raises `SetupError` for the first that fails.
     """
@@ -43,6 +43,6 @@ async def set_up(context: RunContext, execute: Callable[[str, str], Awaitable[Co
 
 
 def _done(run_dir: Path) -> list[str]:
-    """The commands that have been finished by this run, by an earlier process of it."""
+    """The commands that an earlier process of this run finished."""
     file = run_dir / "setup.json"
     return [str(command) for command in json.loads(file.read_bytes())] if file.exists() else []

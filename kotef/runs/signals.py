@@ -10,7 +10,7 @@ from kotef.deps import Emit
 
 
 class StopRequest:
-    """A wish, from any thread, that a run stops; it stands if the run only begins later."""
+    """A request from any thread to stop a run; it also holds if the run begins later."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,7 +26,7 @@ class StopRequest:
             tell()
 
     def tell(self, act: Callable[[], None]) -> None:
-        """Call `act` when the run is asked to stop; at once if it was."""
+        """Call `act` when the run is asked to stop; at once if it already was."""
         with self._lock:
             self._tell = act
             wanted = self._wanted
@@ -58,24 +58,24 @@ class Signals:
         self._at_work = at_work
         loop = asyncio.get_running_loop()
         if self._stop_request is not None and not self.number:
-            self._stop_request.tell(lambda: self._asked(loop))
+            self._stop_request.tell(lambda: self._stop_requested(loop))
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: someone embeds us
                 if at_work is None or not self.number:
                     loop.add_signal_handler(number, self._stop, number)
 
     def let_go(self) -> None:
-        """From now on every signal is the system's."""
+        """Restore the system's handling of signals."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
 
-    def _asked(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _stop_requested(self, loop: asyncio.AbstractEventLoop) -> None:
         with contextlib.suppress(RuntimeError):  # the run has ended meanwhile
             loop.call_soon_threadsafe(self._stop, signal.SIGINT)
 
     async def gate(self) -> None:
-        """Passed before each step; does not return once a person wants no other one, whoever is about to begin it."""
+        """Awaited before each step; does not return after a person asked to stop."""
         task = asyncio.current_task()
         if not self._waits or self._at_work is None or (task is not None and task.cancelling()):
             return
@@ -85,7 +85,7 @@ class Signals:
 
     @contextlib.contextmanager
     def question(self) -> Iterator[None]:
-        """Inside a question to a person: the step is theirs, so a Ctrl-C ends it at once."""
+        """Use during a question to a person: a Ctrl-C then stops at once."""
         self._questions += 1
         try:
             yield

@@ -24,22 +24,23 @@ from kotef.state import Spent
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 MAX_QUESTIONS: Final = 5
-"""That a person is asked in an interview."""
+"""Most questions in an interview."""
 
 MAX_TICKETS: Final = 12
 MAX_CHECKS: Final = 5
-"""Of one ticket."""
+"""Most checks of one ticket."""
 
 MAX_CORRECTIONS: Final = 1
-"""Drafts that are sent back with what code found wrong in them."""
+"""How often a draft is sent back with its problems."""
 
 
 class QuestionsAnswer(BaseModel):
-    """What the person should be asked."""
+    """Questions for the person."""
 
     questions: list[str] = Field(default_factory=list, description="at most five, one sentence each")
 
@@ -72,7 +73,7 @@ class DraftAnswer(BaseModel):
 
 
 class InterviewAnswer(NamedTuple):
-    """A question of the interview and what the person said."""
+    """A question of the interview and its answer."""
 
     question: str
     answer: str
@@ -80,19 +81,19 @@ class InterviewAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What came of it."""
+    """The result of a draft."""
 
     draft: SpecDraft
     gates: tuple[str, ...]
     """The project's own checks, as code found them."""
     spent: Spent
     notices: tuple[str, ...] = ()
-    """What code changed in the model's draft."""
+    """Notices about changes that code made to the model's draft."""
 
 
 @dataclass(slots=True)
 class Drafter:
-    """Asks a model, a bounded number of times, and counts what it costs."""
+    """Asks a model a limited number of times, and counts the cost."""
 
     root: Path
     model: "BaseChatModel"
@@ -130,14 +131,14 @@ class Drafter:
                 break
         if best is None:
             raise ModelError("nonsense", "it gave no readable draft", hint="try another model, or a shorter goal")
-        draft, notices = _mended(best, self.root, facts.checks)
+        draft, notices = _repaired(best, self.root, facts.checks)
         seconds = round(time.monotonic() - self.started, 3)
         return Drafted(draft, facts.checks, self.spent.model_copy(update={"seconds": seconds}), tuple(notices))
 
     async def _answers(
         self, ask: Callable[[Sequence[str]], Awaitable[Sequence[InterviewAnswer]]], questions: Sequence[str]
     ) -> Sequence[InterviewAnswer]:
-        """What the person says; while they think, no time of the draft passes."""
+        """The person's answers; the clock stops meanwhile."""
         began = time.monotonic()
         answers = await ask(questions)
         self.started += time.monotonic() - began
@@ -148,18 +149,26 @@ class Drafter:
         from langchain_core.messages import HumanMessage
 
         from kotef.models.structured_output import RungMemory, ask
-        from kotef.models.usage import spent_on
 
         self._memory = self._memory or RungMemory()
-        answer = await ask(self.model, [HumanMessage(redactor().text(text))], schema, memory=self._memory)
-        for message in answer.messages:
-            self.spent = self.spent.plus(spent_on(message, self.price))
+        try:
+            answer = await ask(self.model, [HumanMessage(redactor().text(text))], schema, memory=self._memory)
+        except ModelError as error:
+            self._book(error.paid)
+            raise
+        self._book(answer.messages)
         return answer.value
+
+    def _book(self, messages: "Sequence[AIMessage]") -> None:
+        from kotef.models.usage import spent_on
+
+        for message in messages:
+            self.spent = self.spent.plus(spent_on(message, self.price))
 
 
 @dataclass(frozen=True, slots=True)
 class _RepositoryFacts:
-    """What the model is shown of the repository."""
+    """Facts about the repository for the model."""
 
     goal: str
     overview: str
@@ -195,7 +204,7 @@ def _facts(root: Path, goal: str) -> _RepositoryFacts:
 
 
 def _problems(answer: DraftAnswer, root: Path, known: Sequence[str]) -> list[str]:
-    """What code cannot take in a draft, one line each, as the model sees it."""
+    """Problems of a draft, one line each, as the model sees them."""
     found = []
     if len(answer.tickets) > MAX_TICKETS:
         found.append(f"{len(answer.tickets)} tickets are too many; {MAX_TICKETS} at most")
@@ -223,8 +232,8 @@ def _problems(answer: DraftAnswer, root: Path, known: Sequence[str]) -> list[str
     return found
 
 
-def _mended(answer: DraftAnswer, root: Path, known: Sequence[str]) -> tuple[SpecDraft, list[str]]:
-    """The draft without what code cannot take, with something honest in its place; and what was changed.
+def _repaired(answer: DraftAnswer, root: Path, known: Sequence[str]) -> tuple[SpecDraft, list[str]]:
+    """The draft with its problems replaced by something honest, and notices about the changes.
 
     Lines that no check can prove stay: they are a person's to tick, and `kotef spec lint` names them.
     """

@@ -15,10 +15,10 @@ from kotef.sdd.tickets import list_tickets
 
 
 class Linted(NamedTuple):
-    """What was looked at, and what was found."""
+    """The linted tickets and the findings."""
 
     tickets: int
-    """Open ones, and the specs of other tools that are open."""
+    """Open tickets, including open specs of other tools."""
     findings: tuple[LintFinding, ...]
 
 

@@ -40,7 +40,7 @@ def start(config: RunConfig) -> Result:
 
 
 def resume(config: RunConfig) -> Result:
-    """Go on with a run that `may_resume` allows; the task of `config` is its task with the limits now in force.
+    """Continue a run that `may_resume` allows; the task of `config` has the current limits.
 
     BusyError when another run works here, UsageError if the run has ended meanwhile, or is not this kotef's to read.
     An earlier ending is forgotten first, so that a kill finds none.
@@ -60,7 +60,7 @@ def resume(config: RunConfig) -> Result:
 
 
 async def _run(config: RunConfig, *, begin: bool) -> Result:
-    """The run to its end; a new one's baseline waits for its commands while a thread imports the frameworks."""
+    """Run to the end; the baseline of a new run works while a thread imports the frameworks."""
     async with open_session(config, begin=begin) as session:
         if begin:
             session.announce(resumed=False)
@@ -75,7 +75,7 @@ async def _run(config: RunConfig, *, begin: bool) -> Result:
 
 
 def _loop(session: RunSession) -> "RunLoop":
-    """What takes a second or two to import, with the models and the coders."""
+    """The loop, whose imports take a second or two, with models and coders."""
     from kotef.runs.loop import RunLoop
 
     return RunLoop(session)
@@ -95,7 +95,7 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
                 hint=f"pass --max-attempts {min(20, used + 1)} or more{granted}",
             )
         if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
-            why = "each of its coders already worked on this failure with this exact tree"
+            why = "each of its coders already tried this failure on exactly this tree"
             new = longer_search(task) if result.reason == "search_time_over" else "`kotef run`"
             raise UsageError(f"run {run.run_id}: {why}", hint=f"name a model, or start a new run with {new}")
     elif result.outcome == "budget_exceeded":
@@ -110,6 +110,9 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
 
 
 def _somebody_new(task: Task, changed: Task) -> bool:
-    """Whether a coder is asked that was not: a model answers again each time, the others do not."""
-    before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
-    return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before
+    """Whether the chain has a new coder: a model may answer differently each time, others do not."""
+    before, now = ({link.name for link in parse_chain(each.coder, extensions=None)} for each in (task, changed))
+    return (
+        any(link.name == "model" or link.command for link in parse_chain(changed.coder, extensions=None))
+        or not now <= before
+    )

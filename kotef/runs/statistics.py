@@ -33,7 +33,7 @@ UNKNOWN: Final = "unknown"
 NO_MODEL: Final = "no model"
 _STAMP: Final = re.compile(r"(\d{8}-\d{6})(?:-|$)")
 _WELL: Final = frozenset({"finished", "exhausted"})
-"""Ends of a coder's visit that are no one's fault."""
+"""Reasons to end a coder's visit that are not failures."""
 
 
 class ByTool(Camel):
@@ -44,11 +44,11 @@ class ByTool(Camel):
     """`unknown` in runs of an earlier kotef."""
     before_compaction: int
     after_compaction: int
-    """In visits whose conversation had been compacted by then."""
+    """Failures after the conversation of the visit was compacted."""
 
 
 class ByModel(Camel):
-    """What one model was part of."""
+    """Figures of one model."""
 
     model: str
     runs: int
@@ -62,13 +62,13 @@ class ByModel(Camel):
 
 
 class Spending(Camel):
-    """What all runs that ended used."""
+    """Usage of all finished runs."""
 
     tokens_in: int
     tokens_out: int
     tokens_cached: int
     cost: float
-    """Of the runs whose models have a price."""
+    """Cost of the runs whose models have a price."""
     unpriced: int
     """Runs whose cost is not known."""
     calls: int
@@ -76,7 +76,7 @@ class Spending(Camel):
 
 
 class Statistics(Camel):
-    """What `kotef stats` tells."""
+    """The data of `kotef stats`."""
 
     schema_version: int = 1
     runs: int
@@ -85,7 +85,7 @@ class Statistics(Camel):
     attempts_to_green: dict[int, int]
     """At which attempt → how many runs were verified."""
     failures: dict[str, int]
-    """Failed checks of attempts, by `kind/detail`; those of the state before a run are no one's failure."""
+    """Failed checks of attempts, by `kind/detail`; those of baselines do not count."""
     nodes: dict[str, dict[str, int]]
     """What went wrong in the planner, the coder, the verifier and the model, by its machine word."""
     models: tuple[ByModel, ...]
@@ -93,7 +93,7 @@ class Statistics(Camel):
     compactions: int
     spent: Spending
     unreadable: dict[str, str]
-    """Run → why nothing could be read of it; it is in no other figure."""
+    """Run → why it cannot be read; it is in no other figure."""
 
 
 @dataclass(slots=True)
@@ -216,7 +216,7 @@ def statistics(runs: Iterable[RunDir], *, since_days: float | None = None) -> St
 
 
 def _wrong(event: RunEvent) -> Iterator[tuple[str, str]]:
-    """What an event says went wrong, and in which node."""
+    """The failure that an event reports, and its node."""
     match event:
         case PlanFallbackEvent():
             yield "planner", "no_readable_plan"

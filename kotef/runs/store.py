@@ -30,7 +30,7 @@ class RunDir:
     record: Path
     """`.sdd/runs/<run-id>` in the workspace, absolute; only `kotef.runs.public_record` opens it."""
     is_foreign: bool = False
-    """Whether only the record below `.sdd/runs` exists: anybody may have written it."""
+    """Whether only the record below `.sdd/runs` exists, which anyone may have written."""
 
     @property
     def run_id(self) -> str:
@@ -74,7 +74,7 @@ class RunDir:
             raise UsageError(problem, hint=hint)
 
     def task(self) -> Task | None:
-        """The task as it was when the run started; None when the run died before it was written.
+        """The task as it was when the run started; None if the run crashed before it was written.
 
         UsageError if it cannot be read, or speaks of things that only a newer kotef knows. One of an older schema is
         returned: its run can be shown and taken back, see `resume_compatibility` for what it cannot.
@@ -108,11 +108,11 @@ class RunDir:
         return UsageError(f"{name} of run {self.run_id} cannot be read: {why}", hint=hint)
 
     def forget_result(self) -> None:
-        """A run that continues has not ended."""
+        """Delete the result of a run that continues."""
         (self.path / "result.json").unlink(missing_ok=True)
 
     def write_result(self, result: Result) -> None:
-        """`result.json`, whole or not at all."""
+        """Write `result.json` atomically."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # an unconfined command may have deleted it
         write_atomic(self.path / "result.json", result.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
 
@@ -189,13 +189,13 @@ def find(root: Path, wanted: str | None) -> RunDir:
     names = {run.run_id for run in own}
     foreign = foreign_records(root, known=names)
     if not (names or foreign):
-        raise UsageError(f"no run in {root}", hint="start one with `kotef run`")
+        raise UsageError(f"no runs in {root}", hint="start one with `kotef run`")
     if wanted is None:
         return _copied(root, max(foreign))
     known = sorted((*names, *foreign))
     matching = [name for name in known if name == wanted] or [name for name in known if name.startswith(wanted)]
     if len(matching) != 1:
-        problem = "no run is called" if not matching else f"{len(matching)} runs begin with"
+        problem = "no run is named" if not matching else f"{len(matching)} runs begin with"
         raise UsageError(f"{problem} {wanted}", hint="`kotef runs` lists them")
     return at(root, matching[0]) if matching[0] in names else _copied(root, matching[0])
 

@@ -13,14 +13,14 @@ _PERMISSIONS: dict[Permission, str] = {"once": "yes, once", "run": "yes, for thi
 
 @dataclass(frozen=True, slots=True)
 class RunPrompts:
-    """Wraps what the command line gives. A question that a kill or a Ctrl-C ended has no answer, and comes again."""
+    """Wraps the prompts of the command line. A question ended by a kill or Ctrl-C is asked again."""
 
     emit: Emit
     clock: Clock
     signals: Signals
 
     def choices(self, ask: Ask | None) -> Ask | None:
-        """The same; whoever asks tells the events itself."""
+        """The same question; the caller emits the events."""
         if ask is None:
             return None
 
@@ -31,13 +31,13 @@ class RunPrompts:
         return choose
 
     def approval(self, given: Approval | None) -> Approval | None:
-        """The same, reported and timed."""
+        """The same approval, with events and a stopped clock."""
         if given is None:
             return None
 
         async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
             question = f"approve the plan of attempt {visit}, edit it, or quit?"
-            with self._asked(visit, question):
+            with self._question(visit, question):
                 said = await given.plan(visit, steps)
             if said is None:
                 answer = "quit"
@@ -49,7 +49,7 @@ class RunPrompts:
 
         async def command(visit: int, line: str, reason: str) -> Permission:
             question = f"may this command run: {line}"
-            with self._asked(visit, question):
+            with self._question(visit, question):
                 said = await given.command(visit, line, reason)
             self.emit("answered", visit=visit, question=question, answer=_PERMISSIONS[said])
             return said
@@ -57,7 +57,7 @@ class RunPrompts:
         return Approval(plan, command)
 
     @contextmanager
-    def _asked(self, visit: int, question: str) -> Iterator[None]:
+    def _question(self, visit: int, question: str) -> Iterator[None]:
         self.emit("asked", visit=visit, question=question)
         with self.clock.standing(), self.signals.question():
             yield

@@ -52,7 +52,7 @@ _MASKED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What one workspace's commands get; the mechanisms only carry it out.
+    """The access of one workspace's commands, which the mechanisms enforce.
 
     Every path is real and absolute, and was there when this was made. Where two apply the more deeply nested wins.
     """
@@ -68,7 +68,7 @@ class Confinement:
     hidden: tuple[Path, ...]
     """Folders that look empty, except for what is named in the other fields."""
     readable: tuple[Path, ...]
-    """What of the hidden folders may be read and run: toolchains, roots the person granted."""
+    """Readable parts of hidden folders: toolchains, and folders that a person granted."""
     room: Path
     """A folder of this process. Its `home`, `tmp` and `cache` are writable; masked files look like its `empty`."""
     seed: Path

@@ -18,7 +18,7 @@ _PER_NAMESPACE: Final = (5, 14)
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What `--sandbox strict` adds.
+    """The limits that `--sandbox strict` adds.
 
     Where a control group is ours to divide it counts all of a run's commands together, else each process by itself.
     """
@@ -46,8 +46,8 @@ class SandboxLimits:
         )
         return ["/bin/sh", "-c", outer, "-", *sandbox, *inner, *command]
 
-    def said(self) -> str:
-        """What is limited here, in words."""
+    def in_words(self) -> str:
+        """The limits in words."""
         mib = 1024**2
         if delegated(_GROUPS, _OWN_GROUP):
             who = f"together {self.processes} processes and {self.memory // mib} MiB of memory (control group)"
@@ -55,13 +55,13 @@ class SandboxLimits:
             who = f"{self.processes} processes, {self.memory // mib} MiB of memory each"
         else:
             who = (
-                f"{self.memory // mib} MiB of memory for each process; their number is not limited: "
-                "for root only a delegated control group could"
+                f"{self.memory // mib} MiB of memory for each process; their number is not limited, because "
+                "as root that needs a delegated control group"
             )
         return f"{who}; {self.file_size // mib} MiB for a file"
 
     def _joined(self, group: Path) -> str:
-        """What lets the shell join a group with these limits; empty if that cannot be made."""
+        """Shell text that joins a control group with these limits; empty if there can be none."""
         own = group / f"kotef-{os.getpid()}"
         try:
             own.mkdir(exist_ok=True)

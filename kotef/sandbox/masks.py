@@ -19,7 +19,7 @@ _KEY_HEAD: Final = 4096
 
 
 class _File(NamedTuple):
-    """What a file is, whatever its name."""
+    """The identity of a file, independent of its name."""
 
     device: int
     number: int

@@ -80,7 +80,7 @@ class Log:
         self._room -= len(chunk)
         if self._room < 0:
             self.truncated = True
-            self._write(f"\n[log cut after {self._cap} bytes; the command went on]\n".encode())
+            self._write(f"\n[log cut after {self._cap} bytes; the command continued]\n".encode())
 
     def close(self) -> None:
         """Close the file; may be called twice."""

@@ -27,13 +27,13 @@ SANDBOX_LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
 _TRIAL: Final = Path(__file__).with_name("probe_child.py")
 _SECONDS: Final = 10.0
 _FORBIDDEN: Final = {
-    "escape": "it writes a file outside of the workspace",
+    "escape": "it writes a file outside the workspace",
     "connect": "it reaches a port of this machine",
     "peek": "it reads kotef's environment",
     "stop": "it can signal kotef",
     "tune": "it can change how the kernel works",
 }
-_METADATA: Final = "commands can change the mode, the owner and the times of your files outside of the workspace"
+_METADATA: Final = "commands can change the mode, the owner and the times of your files outside the workspace"
 """Some containers and hardened kernels prevent kotef from refusing this; the level is useful all the same."""
 _MODE: Final = 0o600
 _STAYS_INSIDE: Final = "changes there stay inside"
@@ -46,15 +46,15 @@ _OWN: Final = "run kotef as the owner of the workspace, or give it to {user} wit
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What one level did with the trial."""
+    """The result of testing one level."""
 
     level: Level
     why_not: str
     """Why it is not available, one clause; empty when it holds."""
     deeds: Mapping[str, str]
-    """What was tried → the system's refusal, empty if it was done. See `trial`; empty when nothing ran."""
+    """Action → the system's refusal; empty if it succeeded. See `trial`; empty when nothing ran."""
     way_out: str = ""
-    """What a person can do about it, where that is known."""
+    """What a person can do about it, if known."""
 
     @property
     def holds(self) -> bool:
@@ -116,7 +116,7 @@ def _name(uid: int) -> str:
 
 
 def _missing(level: Level) -> str:
-    """What a level needs and does not find; empty when it can be tried."""
+    """The missing requirement of a level; empty if it can be tested."""
     if sys.platform != "linux":
         return "not available on this system"
     if level == "bwrap":
@@ -161,7 +161,7 @@ def _run(sandbox: Sandbox, arguments: list[str], env: Mapping[str, str]) -> tupl
 
 
 def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
-    """What makes a level useless: something forbidden was done, or something needed refused."""
+    """Why a level is unusable: a forbidden action succeeded, or a needed one was refused."""
     if deeds["write"]:
         return f"the workspace cannot be written in it: {deeds['write'].lower()}"
     done = [why for name, why in _FORBIDDEN.items() if not deeds[name] and not (network and name == "connect")]
@@ -180,14 +180,14 @@ def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str
     for level in _candidates(wanted):
         probed = probe_level(level, confinement, env, limits=limits)
         if probed.holds:
-            said = (limits.said() if limits else "", probed.weaker)
+            said = (limits.in_words() if limits else "", probed.weaker)
             return Sandbox(level, confinement, limits), "; ".join(filter(None, said))
         tried.append(probed)
     alone = len(tried) == 1
     reasons = "; ".join(probed.why_not if alone else f"{probed.level}: {probed.why_not}" for probed in tried)
     way_out = next((probed.way_out for probed in tried if probed.way_out), _INSTALL)
     if wanted == "auto" and not ci:
-        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {way_out}, or pass --sandbox off"
+        return OFF, f"no sandbox, so commands can do whatever you can do ({reasons}); {way_out}, or pass --sandbox off"
     raise SandboxError(wanted, reasons, hint=f"{way_out}, or pass --sandbox off where the job itself is isolated")
 
 

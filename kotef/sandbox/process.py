@@ -36,7 +36,7 @@ _DRAIN: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What one command did; everything it started has ended."""
+    """The result of one command; everything it started has ended."""
 
     command: str
     exit_code: int | None

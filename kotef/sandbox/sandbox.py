@@ -12,12 +12,12 @@ from kotef.sandbox.limits import SandboxLimits
 
 Level = Literal["bwrap", "landlock", "off"]
 Wanted = Literal["auto", "bwrap", "landlock", "strict", "off"]
-"""What a person may ask for: `auto` is the best level there is, `strict` is bwrap with limits on resources."""
+"""A level to ask for: `auto` is the best available one, `strict` is bwrap with resource limits."""
 
 LEVEL_MEANINGS: Final[dict[Level, str]] = {
     "bwrap": "namespaces by bubblewrap: everything outside is read-only or hidden; no network; no other processes",
     "landlock": "Landlock and seccomp: everything outside is read-only or hidden; no network; .env files can be read",
-    "off": "none: commands may do what you may do",
+    "off": "none: commands can do whatever you can do",
 }
 
 
@@ -33,7 +33,7 @@ class Sandbox:
     confinement: Confinement | None = None
     """None when the level is `off`."""
     limits: SandboxLimits | None = None
-    """What `strict` adds; never set at another level than bwrap."""
+    """Limits of `strict`; only set at the bwrap level."""
 
     @property
     def network(self) -> bool:

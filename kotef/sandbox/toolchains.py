@@ -140,7 +140,8 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collec
     the interpreter of kotef, what virtual environments were made from, and projects installed in them as editable.
     What an environment inside the workspace `root` says was written by whoever wrote the workspace. kotef uses only the
     interpreters it names, and of these gives access to programs and libraries only. Projects beside this one are
-    readable too if git does not track (`public`) the file that names them: then they did not come with a clone.
+    readable too if git does not track (`public`) the file that names them: then they did not come with a clone. The
+    same holds for an environment outside that a link in the workspace, such as `.venv`, leads to.
     """
     named = [Path(env[name]) for name in _ROOTS if env.get(name)]
     if cargo := env.get("CARGO_HOME"):
@@ -158,10 +159,20 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collec
         *outside,
         *_bases(outside),
         *_interpreters(inside, home, root),
+        *_linked(own, home, root),
         *_editable(outside),
         *(path for path in _editable(own) if _is_beside(path, root)),
         kotef / "kotef",
     )
+
+
+def _linked(prefixes: Iterable[Path], home: Path, root: Path) -> Iterator[Path]:
+    """The virtual environments outside the workspace that links in it lead to."""
+    for prefix in prefixes:
+        real = Path(os.path.realpath(prefix))
+        holds = any(place.is_relative_to(real) for place in (home, root))
+        if prefix.is_symlink() and not holds and os.access(real / "bin" / "python", os.X_OK):
+            yield real
 
 
 def _is_within(path: Path, root: Path) -> bool:

@@ -12,13 +12,13 @@ from kotef.sdd.markdown import UNCLOSED, Line, read_markdown
 from kotef.settings import Limits
 
 READ_ONLY_CALLS: Final = 30
-"""Tool calls of an agent that can change nothing, unless its role says otherwise."""
+"""Tool calls of a read-only agent, unless its role says otherwise."""
 
 MAX_PROMPT: Final = 8_000
-"""Characters kept of the prompt of a role, from its head."""
+"""Characters kept from the beginning of a role's prompt."""
 
 LEVEL: Final = 2
-"""Of the heading that begins a role; higher ones end it, lower ones are part of its prompt."""
+"""Level of the heading that begins a role; higher headings end it, lower ones are part of its prompt."""
 
 _FENCES: Final = frozenset({"", "yaml", "yml"})
 _DASHES: Final = "---"
@@ -26,28 +26,28 @@ _NAME: Final = re.compile(r"\w[\w.-]*")
 
 
 class Role(BaseModel):
-    """What is special about one agent; a field that is None or empty leaves things as they are for the run."""
+    """The role of an agent; a field that is None or empty keeps the run's value."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    """As it is chosen: lower case, words joined by `-`."""
+    """The name for `--agent`: lower case, words joined by `-`."""
     prompt: str = ""
-    """Stands last in what its model is sent as instructions."""
+    """The last part of its model's instructions."""
     description: str = ""
     model: str = ""
     base_url: str = ""
     """An endpoint of the user's configuration: the name or the URL of one of `[endpoints]`, or the run's own URL."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     tools: tuple[str, ...] | None = None
-    """Names of tools, or the word for several; None is all that the run has."""
+    """Names of tools or groups; None: all tools of the run."""
     steps: int | None = Field(default=None, ge=0, le=200)
     """Model calls of one visit; 0: one answer, in words only."""
     max_tool_calls: int | None = Field(default=None, ge=1, le=100)
     source: str = ""
-    """Where it is written, `path:line`, the place that counts more first."""
+    """Where it is defined, `path:line`, in order of precedence."""
     unknown: tuple[str, ...] = ()
-    """Fields that mean nothing to kotef; a run with such a role does not start."""
+    """Unknown fields; a run with such a role does not start."""
 
     def bound(self, limits: Limits, *, edits: bool) -> Limits:
         """The limits of a visit in this role; `edits` says whether it has a tool that changes files."""
@@ -60,12 +60,12 @@ class Role(BaseModel):
         return limits.model_copy(update=smaller)
 
     def over(self, lower: "Role") -> "Role":
-        """This role where it says something, `lower` where it does not."""
+        """This role, with `lower` for fields it does not set."""
         said = {name: value for name in _LAYERED if (value := getattr(self, name)) not in (None, "")}
         return lower.model_copy(update={**said, "source": _both(self, lower), "unknown": self.unknown + lower.unknown})
 
     def narrowing(self, lower: "Role") -> tuple["Role", tuple[str, ...]]:
-        """`lower`, with fewer tools, steps and calls where this role says so; and which of its other fields it says."""
+        """`lower`, narrowed by this role's tools, steps and calls; and the other fields that this role sets."""
         least = {name: _least(getattr(self, name), getattr(lower, name)) for name in ("steps", "max_tool_calls")}
         tools = lower.tools if self.tools is None else self.tools
         if self.tools is not None and lower.tools is not None:
@@ -92,11 +92,11 @@ _EXPECTED: Final = {
     "steps": "a whole number from 0 to 200",
     "max_tool_calls": "a whole number from 1 to 100",
 }
-"""What the fields of `Role` that are not words take, as its bounds say."""
+"""Expected values of the numeric fields of `Role`, for messages."""
 
 
 class Company(BaseModel):
-    """Who works on a run, each in the role that was in force when it started."""
+    """The roles of a run, as they were when it started."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -111,7 +111,7 @@ class Roles(NamedTuple):
     roles: tuple[Role, ...]
     problems: tuple[Problem, ...]
     broken: tuple[tuple[str, Problem], ...] = ()
-    """Of each name that only malformed blocks have, what is wrong with the first of them."""
+    """Name → problem, for names that have only malformed blocks."""
 
 
 class _Block(NamedTuple):
@@ -120,7 +120,7 @@ class _Block(NamedTuple):
     lines: list[Line]
 
     def line_of(self, key: str) -> int:
-        """Where a field is written."""
+        """The line of a field."""
         lines = (line.number for line in self.lines if line.raw.lower().replace("-", "_").startswith(f"{key}:"))
         return next(lines, self.number)
 
@@ -162,7 +162,7 @@ def parse_roles(text: str, path: str) -> Roles:
 
 
 def _problem(path: str, name: str, error: _MalformedError, counts: int | None) -> Problem:
-    """What is wrong with a block; `counts` is the line of the one of its name that is in force."""
+    """The problem of a block; `counts` is the line of the block of this name in force."""
     whose = f"the role {name}: " if name else ""
     instead = f", and the one in line {counts} counts" if counts is not None and counts > error.line else ""
     return Problem(path=path, line=error.line, text=f"{whose}{error.text}; this block is left out{instead}")
@@ -237,7 +237,7 @@ def _both(upper: Role, lower: Role) -> str:
 
 
 class Layers(NamedTuple):
-    """The roles in force, by name, and which fields of the repository's are not."""
+    """The roles in force, by name, and the ignored fields of the repository's roles."""
 
     roles: dict[str, Role]
     ignored: dict[str, tuple[str, ...]]

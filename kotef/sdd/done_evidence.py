@@ -17,7 +17,7 @@ ProvedBy = Literal["check", "tests", "file", "person", "refuted"]
 UNPROVED: Final[frozenset[ProvedBy]] = frozenset({"person", "refuted"})
 
 MAX_NAMED: Final = 20
-"""Tests or files one piece of evidence names."""
+"""Tests or files that evidence names."""
 
 _WHOLE_SUITE: Final = re.compile(
     r"\b(?:all|the|every|existing|whole)\b.{0,30}\b(?:tests?|suite|checks?)\b.{0,30}\b(?:pass|green|succeed)",
@@ -30,7 +30,7 @@ _PASSES: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME_OF_CODE: Final = re.compile(r"_|[a-z][A-Z]")
-"""What a bare test name has and a word of prose has not."""
+"""Pattern of a bare test name, unlike a word of prose."""
 _SPAN: Final = re.compile(r"`+([^`]+)`+")
 _WORD: Final = re.compile(r"[\w./:\-\[\]]+")
 _TEST_NAME: Final = re.compile(r"test_\w+(?:\[.*)?|Test[A-Z]\w*")
@@ -43,7 +43,7 @@ _SAYS_IT_IS_THERE: Final = frozenset(
 
 
 class Evidence(BaseModel):
-    """What proves one line of a Definition of Done, or that nothing does.
+    """The evidence for one line of a Definition of Done, or that there is none.
 
     Source: code, from what the verification of the run's last tree says and from the diff; prose proves nothing.
     """
@@ -54,9 +54,9 @@ class Evidence(BaseModel):
     """In the ticket's file, counted from 1."""
     text: str
     label: str = ""
-    """What the author of the line calls it, if anything."""
+    """The author's name for the line, if any."""
     path: str = ""
-    """The file it stands in, where that is not the ticket's own."""
+    """Its file, if not the ticket's own."""
     proved_by: ProvedBy
     """`check`: a satisfied check that the line names; `tests`: named ones, all passed; `file`: the line only asks for
     files, and the run wrote them; `person`: nothing that code can see, so the box stays as it is;
@@ -86,7 +86,7 @@ def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collec
 
 
 def unproved(done: Sequence[DoneLine], judged: Verification) -> tuple[str, ...]:
-    """The lines that the checks do not prove, in their words."""
+    """The text of the lines that checks do not prove."""
     return tuple(found.text for found in trace(done, judged, ()) if not found.proved)
 
 

@@ -14,13 +14,13 @@ MAX_LIST: Final = 30
 _UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 _ALLOWS: Final = re.compile(r"allow[ _-]test[ _-]edits?", re.IGNORECASE)
 _SHAPES: Final = re.compile(r"\s*(?:#+|`{3,}|~{3,}|=+\s*$|-+\s*$|<!--|-->|>)")
-"""What would make more of a line of prose than prose."""
+"""Patterns that would turn a line of prose into structure."""
 _LABEL: Final = re.compile(r"[*_]{2}")
 _MARK: Final = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+|\[[ xX]?\]\s*")
 
 
 class TicketDraft(BaseModel):
-    """One ticket before it has a number."""
+    """A ticket without a number yet."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -28,17 +28,17 @@ class TicketDraft(BaseModel):
     objective: str = ""
     done: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    """Command lines; each has been looked at by code."""
+    """Command lines, validated by code."""
     steps: tuple[str, ...] = ()
     affected: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     non_goals: tuple[str, ...] = ()
     needs: tuple[int, ...] = ()
-    """Places in the list of drafts, from 0."""
+    """Indexes in the list of drafts, from 0."""
 
 
 class SpecDraft(BaseModel):
-    """A whole specification before it is written."""
+    """A complete specification before it is written."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,7 +61,7 @@ def words_only(text: str, limit: int = MAX_LINE) -> str:
 
 
 def prose_only(text: str) -> str:
-    """Paragraphs that are only words: what would end the section, or open a block, is taken off."""
+    """Paragraphs of plain words: anything that would end the section or open a block is removed."""
     lines = []
     for raw in _UNSEEN.sub("", text)[:MAX_PROSE].splitlines():
         line = raw.strip()
@@ -115,7 +115,7 @@ def architect_page(draft: SpecDraft, gates: Sequence[str]) -> str:
 
 def practices_page(draft: SpecDraft) -> str:
     """`best_practices.md`."""
-    return f"# Best practices\n\n{_items(draft.practices, 'Write code as the code beside it is written.')}"
+    return f"# Best practices\n\n{_items(draft.practices, 'Follow the style of the surrounding code.')}"
 
 
 def ticket_page(draft: TicketDraft, number: str, needs: Sequence[str]) -> str:
@@ -145,7 +145,7 @@ def _lines(items: Iterable[str]) -> list[str]:
 
 
 def _items(items: Iterable[str], otherwise: str = "") -> str:
-    """A list; of `otherwise` alone where there is nothing."""
+    """A Markdown list; only `otherwise` if there are no items."""
     return "".join(f"- {line}\n" for line in _lines(items) or [otherwise] if line)
 
 

@@ -6,7 +6,7 @@ from kotef.sdd.issue import MAX_SEEN, IssueEntry, Sighting
 
 
 def task_of(entry: IssueEntry) -> tuple[str, ...]:
-    """What was asked, for comparing: the ticket; without one the goal, whatever its white space; else the checks."""
+    """The task, for comparison: the ticket; without one the goal, whatever its white space; else the checks."""
     if entry.ticket is not None:
         return ("ticket", entry.ticket)
     goal = " ".join(entry.goal.split())
@@ -14,7 +14,7 @@ def task_of(entry: IssueEntry) -> tuple[str, ...]:
 
 
 def identity(entry: IssueEntry) -> tuple[str, ...] | None:
-    """Equal for two runs that leave a person the same thing to do; None when no one can know.
+    """A key that is equal for two runs with the same problem; None if unknown.
 
     The same task, ended with the same outcome and reason, and with the same set of failures in the newest visit that
     is on record. Not those of all visits: what a model broke on the way differs from run to run, and what follow-up,
@@ -58,7 +58,7 @@ def seen_again(entry: IssueEntry, run_id: str, date: str) -> IssueEntry:
 
 
 def without(entry: IssueEntry, run_id: str) -> IssueEntry:
-    """The entry without the line of this run, which ended otherwise after all."""
+    """The entry without the line of this run, which ended differently after all."""
     return entry.model_copy(update={"seen_again": tuple(seen for seen in entry.seen_again if seen.run_id != run_id)})
 
 

@@ -25,7 +25,7 @@ def to_sarif(entries: Iterable[IssueEntry]) -> dict[str, Any]:
 
 
 def _rule(entry: IssueEntry) -> str:
-    """What sort of thing it is: `test_failure/assertion`; without a failure the reason the run ended for."""
+    """The rule id, such as `test_failure/assertion`; without a failure the reason of the run."""
     if not entry.entries:
         return one_line(f"{entry.outcome}/{entry.reason}", 120)
     newest = entry.entries[-1]

@@ -10,39 +10,39 @@ from kotef.files import os_fault, read_inside, read_within, resolve_inside
 from kotef.sdd.folder import FOLDER
 
 MAX_BYTES: Final = 256 * 1024
-"""Bytes read of one file of the specification; of a longer one the head counts, up to the last whole line."""
+"""Bytes read of a file of the specification; a longer file is cut after the last whole line."""
 
 
 class Problem(BaseModel):
-    """Something in the specification that could not be read as it was probably meant."""
+    """A part of the specification that could not be read as probably intended."""
 
     model_config = ConfigDict(frozen=True)
 
     path: str
     """Relative to the workspace root; bytes that are not UTF-8 are shown as escapes."""
     line: int
-    """Counted from 1; 1 also when the file as a whole is meant."""
+    """Counted from 1; 1 also for the file as a whole."""
     text: str
-    """One line: what is wrong, and where it helps, what to write instead."""
+    """One line: the problem and, if helpful, what to write instead."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.text}"
 
 
 class FileText(BaseModel):
-    """The text of one file, as far as it could be read."""
+    """The text of a file, as far as it could be read."""
 
     model_config = ConfigDict(frozen=True)
 
     text: str = ""
-    """With a byte order mark and its line endings, as it is on the disk."""
+    """The text as on disk, with its byte order mark and line endings."""
     problems: tuple[Problem, ...] = ()
     found: bool = True
-    """False when there is no such file; then there is neither text nor a problem."""
+    """False if the file does not exist; then there is neither text nor a problem."""
 
 
 def read_file(root: Path, path: str) -> FileText:
-    """Read a text file of the workspace; what is wrong with it is a problem, never an error.
+    """Read a text file of the workspace; defects are problems, never errors.
 
     Only regular files inside the workspace are read. Below `.sdd` no link is followed; elsewhere a link may lead to
     another place inside. A missing file is not found.

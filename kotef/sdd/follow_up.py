@@ -8,7 +8,7 @@ from kotef.failures.outcomes import Outcome
 from kotef.sdd.issue import IssueFailure, code_span, joined, one_line
 
 AMBIGUOUS: Final = "ambiguous_repair"
-"""Reason of a run whose search found several edits that pass, and asks which of them is right."""
+"""Reason of a run whose search found several passing edits and asks which is right."""
 _SHOWN = 240
 
 
@@ -37,7 +37,7 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
         case "environment_broken":
             return _repair(next((entry for entry in entries[::-1] if entry.command), None), why)
         case "blocked" if reason == AMBIGUOUS:
-            return f"answer it with an assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
+            return f"answer the question with an assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
             return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"
         case "model_unavailable":
@@ -45,7 +45,7 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
         case "interrupted":
             return f"resume the run, or leave it: {look or 'no check has failed so far'}"
         case "crashed":
-            return f"report this defect of kotef with traceback.txt of its run directory: {why}; then resume"
+            return f"report this defect in kotef, with traceback.txt from the run directory: {why}; then resume"
 
 
 def _inspect(entries: Sequence[IssueFailure]) -> str:
@@ -67,25 +67,25 @@ def _inspect(entries: Sequence[IssueFailure]) -> str:
 
 
 def _repair(failure: IssueFailure | None, why: str) -> str:
-    """What is missing before any attempt can be made."""
+    """Advice for an environment in which no attempt can be made."""
     if failure is None:
         return f"make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: {why}"
     command, summary = code_span(failure.command), one_line(joined(failure.summary), _SHOWN)
     said = f": {summary}" if summary else ""
     match failure.detail:
         case "command_not_found" | "missing_runner":
-            return f"install what {command} needs, make sure it starts, then resume{said}"
+            return f"install what {command} needs, check that it starts, then resume{said}"
         case "missing_plugin":
             return f"install the plug-in that {command} asks for, then resume{said}"
         case "hidden_program":
-            return f"show {command} its program with `--read`, then resume{said}"
+            return f"make the program of {command} visible with `--read`, then resume{said}"
         case "network_denied":
-            return f"allow {command} the network, or make it work without, then resume{said}"
+            return f"allow {command} to use the network (`--network`), or make it work without, then resume{said}"
         case "no_space":
             return f"free disk space for {command}, then resume{said}"
         case "no_permission" | "not_executable":
             return f"give {command} the permission it lacks, then resume{said}"
         case "out_of_memory":
-            return f"give {command} more memory, or let it need less, then resume{said}"
+            return f"give {command} more memory, or make it use less, then resume{said}"
         case _:
-            return f"make {command} run by hand, then resume{said}"
+            return f"get {command} to work by hand, then resume{said}"

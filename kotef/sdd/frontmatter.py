@@ -11,7 +11,7 @@ _ENDS: Final = ("---", "...")
 
 
 class FrontmatterError(Exception):
-    """The head of a file that is none, or cannot be read; the message is one line."""
+    """A file has no head, or its head cannot be read; the message is one line."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(problem)
@@ -23,9 +23,9 @@ class Frontmatter(NamedTuple):
     """A file with a head."""
 
     fields: Mapping[str, str]
-    """Each on one line, except for those written as `|`."""
+    """Values on one line each, except those written with `|`."""
     body: str
-    """What follows the head."""
+    """The text after the head."""
 
 
 def read_frontmatter(text: str) -> Frontmatter:

@@ -8,7 +8,7 @@ Line = TypeVar("Line", bound=Hashable)
 
 
 def keep_hand_edits(base: Sequence[Line], mine: Sequence[Line], new: Sequence[Line]) -> list[Line]:
-    """The lines of `new`, with what a person did between `base` and `mine`; a three-way merge. Pure.
+    """The lines of `new` with a person's changes from `base` to `mine`: a three-way merge. Pure.
 
     Lines a person added, changed or deleted stay so where code left the same lines alone. Where both changed them,
     both stand, the person's first, or one where they are alike: nothing a person wrote is ever dropped.

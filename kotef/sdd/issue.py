@@ -12,10 +12,10 @@ from kotef.failures.outcomes import Outcome
 from kotef.sdd.files import Problem
 
 MAX_TEXT: Final = 4_000
-"""Characters kept of each text of an entry."""
+"""Characters kept per text of an entry."""
 
 MAX_SEEN: Final = 20
-"""Later runs an entry names, the newest; those before them are only counted."""
+"""Newest later runs that an entry names; earlier ones are only counted."""
 
 RUN_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
@@ -40,7 +40,7 @@ class _Stored(BaseModel):
 
 
 class IssueFailure(_Stored):
-    """One failed check, as `failures.history.FailureEntry` has it, without what only the run itself needs."""
+    """One failed check: a `failures.history.FailureEntry` without fields that only the run needs."""
 
     visit: int
     command: Text
@@ -56,7 +56,7 @@ class IssueFailure(_Stored):
 
     @property
     def words(self) -> str:
-        """What failed, how and of what kind, in one line of Markdown; what says nothing is left out."""
+        """The failure in one line of Markdown: command, status, kind and summary; empty parts are left out."""
         status = "timeout" if self.exit_code is None else f"exit {self.exit_code}"
         kind = "/".join(word for word in (self.kind.replace("unknown", ""), plain(self.detail, 40)) if word)
         ran = (code_span(self.command), status) if self.command else ()
@@ -65,13 +65,13 @@ class IssueFailure(_Stored):
 
 
 class Sighting(_Stored):
-    """A later run that ended just as the run of the entry did."""
+    """A later run that ended like the run of the entry."""
 
     run_id: str = Field(pattern=f"^{RUN_ID}$")
     date: Text
     """UTC, ISO 8601; when that run ended."""
     reopened: bool = False
-    """The entry was resolved when that run ended so."""
+    """Whether the entry was resolved at that time."""
 
 
 class IssueEntry(_Stored):
@@ -93,7 +93,7 @@ class IssueEntry(_Stored):
     state: State = "open"
     """`resolved` once a run on the same task ended verified, or a person said so."""
     resolved_by: Text = ""
-    """The run that did it, or `a person`; empty while open."""
+    """The run that resolved it, or `a person`; empty while open."""
     resolved_at: Text = ""
     """UTC, ISO 8601."""
     goal: Text
@@ -110,28 +110,28 @@ class IssueEntry(_Stored):
     """Empty when no command failed."""
     files_changed: tuple[Text, ...] = ()
     files_read: tuple[Text, ...] = ()
-    """What a model looked at; empty if none was asked."""
+    """Files that a model read; empty without a model."""
     run_dir: Text
     """Relative to the workspace root where it is inside; logs are in it."""
     patches: tuple[Text, ...] = ()
     follow_up: Text
-    """What a person should do, in one sentence."""
+    """The next step for a person, in one sentence."""
     resume: Text = ""
-    """The command line that continues; empty when nothing would."""
+    """The command that continues the run; empty if none does."""
     notes: tuple[Text, ...] = ()
     seen_again: tuple[Sighting, ...] = Field(default=(), max_length=MAX_SEEN)
     """The newest runs that ended the same, oldest first."""
     seen_before: int = 0
-    """How many others did before those."""
+    """Number of earlier runs that ended the same."""
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The run of the entry and those that ended the same, as far as they are named."""
+        """The run of the entry and the named runs that ended the same."""
         return (self.run_id, *(sighting.run_id for sighting in self.seen_again))
 
 
 class IssueLog(BaseModel):
-    """The entries of a log in the order of the file, and what in it looks like an entry but cannot be read."""
+    """The entries of a log in order, and problems of unreadable ones."""
 
     model_config = ConfigDict(frozen=True)
 

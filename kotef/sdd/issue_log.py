@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 LOCK_SECONDS: Final = 30.0
-"""How long a writer waits for another one; each holds the lock for one write."""
+"""Seconds a writer waits for another one; each holds the lock for one write."""
 
 A_PERSON: Final = "a person"
-"""Who resolved an entry that no run did."""
+"""The resolver of an entry that no run resolved."""
 
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of an issue log; a larger one is not read."""
@@ -55,7 +55,7 @@ def issues_path(root: Path) -> Path:
 
 
 def read_issues(path: Path) -> IssueLog:
-    """The entries of a log, and what cannot be read in it; empty when there is none.
+    """The entries of a log, and its problems; empty if there is no log.
 
     Raises `WorkspaceError` when the log itself cannot be read.
     """
@@ -63,12 +63,12 @@ def read_issues(path: Path) -> IssueLog:
 
 
 def timestamp() -> str:
-    """Now, in UTC, ISO 8601 to the second: as an entry has it."""
+    """The current time in UTC, ISO 8601 to the second."""
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def written_text(path: Path, run_id: str) -> str:
-    """The readable part of this run's entry as it is in the log, with what people wrote into it; empty without one.
+    """The readable part of this run's entry, with people's notes; empty if there is none.
 
     Raises `WorkspaceError` when the log cannot be read.
     """
@@ -78,7 +78,7 @@ def written_text(path: Path, run_id: str) -> str:
 
 
 def has_entry(path: Path, run_id: str) -> bool:
-    """Whether this log speaks of this run: in a readable entry of its own, or in the line of another one.
+    """Whether this log contains this run: as an entry of its own, or as a line of another one.
 
     Raises `WorkspaceError` when the log cannot be read.
     """
@@ -86,7 +86,7 @@ def has_entry(path: Path, run_id: str) -> bool:
 
 
 def find_entry(log: IssueLog, wanted: str) -> IssueEntry:
-    """The entry of this run, whether the run has its own or is a line of one; a unique beginning of the id will do.
+    """The entry that contains this run; a unique prefix of the id is enough.
 
     Raises `UsageError` naming the candidates.
     """
@@ -100,7 +100,7 @@ def find_entry(log: IssueLog, wanted: str) -> IssueEntry:
     candidates = (found or log.entries)[::-1]
     names = ", ".join(entry.run_id for entry in candidates[:_NAMED]) + (", …" if candidates[_NAMED:] else "")
     if found:
-        raise UsageError(f"'{shown}' may be any of {names}", hint="give more of the id")
+        raise UsageError(f"'{shown}' is ambiguous: {names}", hint="use a longer prefix of the id")
     problems = f"; {len(log.problems)} cannot be read" if log.problems else ""
     raise UsageError(
         f"no issue '{shown}'", hint=f"there are {names}{problems}" if names else f"there is none{problems}"
@@ -111,7 +111,7 @@ def record(path: Path, entry: IssueEntry) -> Change:
     """Make sure that this log reports this run, once; every byte outside the touched entries stays as it is.
 
     Safe to repeat and safe among processes: under a lock (`runs/issues.lock` beside the log) the log is read, changed
-    as `issue_text.recorded` says, and the file is replaced as a whole.
+    as `issue_log_text.recorded` says, and the file is replaced as a whole.
 
     Raises `NoSpaceError` when the disk is full, `WorkspaceError` when the log cannot be read, locked or written, also
     when a person took away the permission to write it.
@@ -120,7 +120,7 @@ def record(path: Path, entry: IssueEntry) -> Change:
 
 
 def settle(path: Path, entry: IssueEntry) -> tuple[str, ...]:
-    """Resolve what the verified run of this entry settles (`issue_text.settled`); returns the ids that are so by it.
+    """Resolve the entries that this verified run settles (`issue_log_text.settled`); returns their ids.
 
     Raises as `record` does.
     """
@@ -128,7 +128,7 @@ def settle(path: Path, entry: IssueEntry) -> tuple[str, ...]:
 
 
 def mark(path: Path, run_id: str, state: State, *, date: str) -> IssueEntry:
-    """A person says that the entry of this run is resolved, or open again; returns it as it stands then.
+    """Mark the entry of this run as resolved or open; returns the changed entry.
 
     Raises as `record` does, and `UsageError` when the entry is gone.
     """
@@ -171,7 +171,7 @@ def _below(path: Path) -> tuple[Path, str]:
 
 
 def _must_be_writable(path: Path) -> None:
-    """A file replaced as a whole needs no permission of its own, but whoever took it away meant it."""
+    """Refuse a read-only log: replacing it would not need the permission, but its removal was intended."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

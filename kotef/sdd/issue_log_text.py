@@ -22,14 +22,14 @@ entries is yours. `kotef issues` lists them.
 
 
 class Standing(NamedTuple):
-    """An entry that can be read, and where it stands."""
+    """A readable entry and its place."""
 
     span: Span
     entry: IssueEntry
 
 
 def standing(text: str) -> Iterator[Standing]:
-    """The readable entries of a log, in the order of the file, of each run the first."""
+    """The readable entries of a log, in order; the first one for each run."""
     known = set()
     for span in spans(text):
         entry, _ = read_span(span)
@@ -99,7 +99,7 @@ def marked(text: str, run_id: str, change: Callable[[IssueEntry], IssueEntry]) -
 
 
 def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]]) -> str:
-    """The text with these entries in place of those that are there, last to first."""
+    """The text with these entries replaced, last to first."""
     for span, (old, new) in sorted(changed.items(), key=lambda pair: -pair[0].start):
         text = text[: span.start] + _entry_text(text[span.start : span.end], span, old, new) + text[span.end :]
     return text
@@ -107,7 +107,7 @@ def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]
 
 @dataclass(frozen=True, slots=True)
 class HashedLine:
-    """A line, equal to another one of the same hash: of what kotef wrote, an entry keeps the hashes only."""
+    """A line that is equal to any line with its hash, because an entry keeps only hashes of kotef's lines."""
 
     hash: str
     text: str = field(default="", compare=False)

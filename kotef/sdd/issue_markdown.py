@@ -16,15 +16,15 @@ from kotef.sdd.issue import RUN_ID, IssueEntry, IssueLog, code_span, one_line, p
 
 
 class Span(NamedTuple):
-    """Where an entry stands, from its first character to the last before the end of its line."""
+    """The place of an entry in the text, without its last newline."""
 
     run_id: str
     start: int
     end: int
     body: str
-    """What stands between its first and its last line."""
+    """The text between its first and its last line."""
     stored: str
-    """JSON of what the body does not say exactly; empty when the entry has a beginning only."""
+    """JSON of values that the body does not contain exactly; empty if the entry has no end."""
 
 
 _MARK: Final = re.compile(
@@ -42,7 +42,7 @@ _FAILURE: Final = re.compile(
 _CODE: Final = re.compile(r"(?P<ticks>`+)(?P<text>(?!`).*?(?<!`))(?P=ticks)(?!`)")
 _KINDS: Final = frozenset(get_args(FailureKind))
 _HASH: Final = 4
-"""Characters kept of the hash of each line, which tell a line of kotef's from one that a person wrote or changed."""
+"""Characters kept of each line's hash, which distinguish kotef's lines from a person's."""
 
 
 def render(entry: IssueEntry) -> str:
@@ -125,8 +125,8 @@ def _code_list(texts: Sequence[str]) -> str:
 
 
 def _unsaid(entry: IssueEntry, lines: Sequence[str]) -> dict[str, Any]:
-    """The values that no one could tell from these lines; of a failure its fingerprint, as a rule."""
-    values, told = entry.model_dump(mode="json", by_alias=True), _told(lines)
+    """The values that cannot be read from these lines, usually fingerprints of failures."""
+    values, told = entry.model_dump(mode="json", by_alias=True), _values_of_lines(lines)
     failures, told_failures = values.pop("entries"), told.pop("entries")
     unsaid = {name: value for name, value in values.items() if name != "runId" and told.get(name) != value}
     if len(failures) != len(told_failures):
@@ -138,8 +138,8 @@ def _unsaid(entry: IssueEntry, lines: Sequence[str]) -> dict[str, Any]:
     return unsaid | ({"failures": more} if any(more) else {})
 
 
-def _told(lines: Sequence[str]) -> dict[str, Any]:
-    """What these lines say, by the names of JSON; a fact that is missing has the value of an empty one."""
+def _values_of_lines(lines: Sequence[str]) -> dict[str, Any]:
+    """The values of these lines, by JSON name; a missing fact has an empty value."""
     values: dict[str, Any] = {alias: _empty(name) for name, alias in _ALIASES.items()}
     values.pop("runId")
     heading = next((found for line in lines if (found := _HEADING.match(line))), None)
@@ -179,7 +179,7 @@ def _failure(found: re.Match[str]) -> dict[str, Any]:
 
 
 def _unescaped(text: str) -> str:
-    """What `plain` escaped."""
+    """The text with escapes of `plain` removed."""
     return text.replace("]&#40;", "](").replace("&lt;", "<")
 
 
@@ -203,7 +203,7 @@ _REPEATED: Final = frozenset({"Note", "Seen again"})
 
 
 def _empty(name: str) -> Any:
-    """The value of a fact that no line tells: that of an entry without it."""
+    """The value of a fact without a line, as in an entry without it."""
     field = IssueEntry.model_fields[name]
     default = "" if field.is_required() else field.default
     return [] if isinstance(default, tuple) else default
@@ -306,7 +306,7 @@ def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Every entry, and every beginning that has no end of its own before the next beginning."""
+    """Every entry, including beginnings without an end."""
     begun: re.Match[str] | None = None
     for mark in _MARK.finditer(text):
         if mark["begins"]:
@@ -322,7 +322,7 @@ def spans(text: str) -> Iterator[Span]:
 
 
 def read_span(span: Span) -> tuple[IssueEntry | None, str]:
-    """The entry in a span, or what is wrong with it."""
+    """The entry in a span, or its problem."""
     if not span.stored:
         return None, f"the entry of run {span.run_id} has no end; see its run directory"
     if not _stored(span):
@@ -339,7 +339,7 @@ def read_span(span: Span) -> tuple[IssueEntry | None, str]:
 
 
 def _stored(span: Span) -> dict[str, Any]:
-    """The JSON of the last line; empty where it is none."""
+    """The JSON of the last line; empty if it is invalid."""
     try:
         values = json.loads(span.stored)
     except ValueError:
@@ -348,11 +348,11 @@ def _stored(span: Span) -> dict[str, Any]:
 
 
 def _values(span: Span) -> dict[str, Any]:
-    """The values of the entry: what its lines say, and the JSON over it; in an older version the JSON has them all."""
+    """The values of the entry: from its lines, overridden by the JSON; in an older version all are in the JSON."""
     stored = _stored(span)
     if "lines" not in stored:
         return stored
-    values = _told([line.removesuffix("\r") for line in span.body.split("\n")])
+    values = _values_of_lines([line.removesuffix("\r") for line in span.body.split("\n")])
     failures = stored.get("failures")
     if isinstance(failures, list):
         told = values["entries"] + [{}] * (len(failures) - len(values["entries"]))

@@ -30,7 +30,7 @@ from kotef.sdd.ticket import (
 from kotef.sdd.tickets import EMPTY, TicketFolder, same_name
 
 Missing = Callable[[str], str]
-"""The program of a command line that is nowhere to be found; empty when there is none."""
+"""The missing program of a command line; empty if none is missing."""
 
 CODES: Final = {
     "no-check": "no command can show that it is done",
@@ -51,7 +51,7 @@ CODES: Final = {
     "unclosed-fence": "a block of code never ends",
     "unread": "something could not be read as probably intended",
 }
-"""What each code means, in a few words."""
+"""Code → its meaning in a few words."""
 
 MAX_RINGS: Final = 20
 """Cycles reported of one graph; names that all wait for each other make thousands, and each takes time to find."""
@@ -74,7 +74,7 @@ _THEIR_HEADINGS: Final = (
 
 
 class LintFinding(BaseModel):
-    """One gap, with the place to repair it."""
+    """One gap and its place."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -84,7 +84,7 @@ class LintFinding(BaseModel):
     code: str
     """One of `CODES`."""
     message: str
-    """One line; where it helps, what to write instead."""
+    """One line; if helpful, with what to write instead."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.code}: {self.message}"
@@ -110,7 +110,7 @@ def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Mis
 
 
 def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[LintFinding]:
-    """What is wrong between the project's own tickets; `texts` are their files by path."""
+    """Problems between the project's own tickets; `texts` are their files by path."""
     found = [_of_problem(problem) for problem in folder.problems if "same number" not in problem.text]
     found += _duplicates(folder)
     keys = {same_name(ticket.id): ticket.id for ticket in folder.open} | {
@@ -199,7 +199,7 @@ def _unprovable(line: DoneLine) -> str:
 
 
 def _typos(path: str, lines: Iterable[Line], known: Mapping[str, str]) -> Iterator[LintFinding]:
-    """Headings below the title that are not read, but nearly are."""
+    """Headings below the title that are almost a known one."""
     for line in lines:
         name = words(line.text) if line.kind == "heading" and line.indent > 1 else ""
         if not name or name in known or words(line.text.partition(":")[0]) in known:
@@ -228,7 +228,7 @@ def _missing_programs(
 
 
 def _without_paths(lines: Sequence[Line]) -> list[int]:
-    """Lines that open protected files and say none, not even below."""
+    """Lines `allow test edits:` without a path."""
     stated = [line for line in lines if states_allowed_edits(line)]
     found = []
     for line, following in zip(stated, [*stated[1:], None], strict=False):
@@ -249,7 +249,7 @@ def _duplicates(folder: TicketFolder) -> Iterator[LintFinding]:
 
 
 def _dependency_line(text: str, name: str) -> int:
-    """Where a dependency is written; for one of a range, where the dependencies begin."""
+    """The line of a dependency; for one of a range, the line where the dependencies begin."""
     _, lines = title_and_rest(read_markdown(text))
     under = sections(lines, NAMES, header=HEADER, nested=("done",)).get("dependencies")
     if under is None:

@@ -8,7 +8,7 @@ Kind = Literal["heading", "item", "text", "blank", "fence", "code"]
 
 
 class Line(NamedTuple):
-    """One line, and what it is; a closed HTML comment on lines of its own counts as blank."""
+    """One line and its kind; a closed HTML comment on its own lines counts as blank."""
 
     number: int
     """Counted from 1."""
@@ -19,7 +19,7 @@ class Line(NamedTuple):
     indent: int = 0
     """Columns of white space before it, tabs to multiples of four; of a heading, its level (1 to 6)."""
     checked: bool | None = None
-    """Whether the box of an item is ticked; None for anything without a box."""
+    """Whether the item's box is ticked; None without a box."""
     raw: str = ""
     """The line as written."""
     closing: bool = False
@@ -27,11 +27,11 @@ class Line(NamedTuple):
 
 
 class Document(NamedTuple):
-    """All lines of a text, and what was left open."""
+    """All lines of a text, and unclosed fences."""
 
     lines: tuple[Line, ...]
     unclosed: tuple[int, ...]
-    """Lines that open a fence which nothing closes; it is taken to end before the next heading."""
+    """Lines that open an unclosed fence; it ends before the next heading."""
 
 
 class FencedBlock(NamedTuple):
@@ -44,7 +44,7 @@ class FencedBlock(NamedTuple):
 
 
 class MarkdownSection(NamedTuple):
-    """What is under one name, however often the name occurs."""
+    """Everything under one name, even if the name occurs several times."""
 
     number: int
     """Line of its (first) label."""
@@ -63,7 +63,7 @@ class _Label(NamedTuple):
 
 
 UNCLOSED: Final = "this fence is never closed; close it with a line of ```"
-"""What to say about a line of `Document.unclosed`."""
+"""The problem text for a line of `Document.unclosed`."""
 
 PREAMBLE: Final = ""
 """Name of the section of everything before the first label."""
@@ -91,7 +91,7 @@ _PLAIN_LABEL: Final = re.compile(r"(?P<name>[^\W\d_][^:*`]{0,40}?)\s*:(?P<rest>.
 
 
 def read_markdown(text: str) -> Document:
-    """Tell the lines of a text apart. Total: any text has a reading, in linear time.
+    """Classify the lines of a text. Total: works for any text, in linear time.
 
     More forgiving than CommonMark where people are: no blank line is needed around a list or a heading, no space
     behind the marks of a heading, a list may be nested by any indentation, a box needs no bullet.

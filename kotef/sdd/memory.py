@@ -13,7 +13,7 @@ _MOST: Final = 1_000
 FOLDER: Final = ".sdd/memory"
 Action = Literal["add", "replace", "remove", "list"]
 MemoryName = Literal["core", "daily", "context"]
-"""Core is shown at the start of every visit; daily is a log; context is about the work under way."""
+"""`core` is shown at the start of every visit; `daily` is a log; `context` is about current work."""
 
 MAX_ENTRY: Final = 300
 """Characters of one note."""
@@ -22,7 +22,7 @@ MOST: Final[dict[MemoryName, int]] = {"core": 20, "context": 50, "daily": 100}
 MAX_TOLD: Final = 2_000
 """Characters of core notes shown at the start of a visit."""
 _OWN: Final = frozenset({"runs", "issues.md", ".gitignore"})
-"""What a run leaves in `.sdd/` of a project that has none."""
+"""Paths that a run itself creates in `.sdd/`."""
 _BULLETS: Final = ("- ", "* ")
 
 
@@ -35,7 +35,7 @@ class Changed(NamedTuple):
 
     text: str
     told: str
-    """What was done, in one line."""
+    """The change, in one line."""
 
 
 def notes(text: str) -> list[str]:
@@ -44,7 +44,7 @@ def notes(text: str) -> list[str]:
 
 
 def added(text: str, name: MemoryName, entry: str) -> Changed:
-    """The file with one more note; one it has is not written twice. Raises `MemoryFault`."""
+    """The file with one more note; an existing note is not repeated. Raises `MemoryFault`."""
     note, known = _note(entry), notes(text)
     if note in known:
         return Changed(text, f"{name} has this note already")
@@ -77,7 +77,7 @@ class MemoryFiles(NamedTuple):
 
     root: Path
     read_only: str = ""
-    """Why nothing may be written, in one line; empty if it may."""
+    """Why writing is not allowed, in one line; empty if it is."""
 
     def read(self, name: MemoryName) -> str:
         """The text of a file; empty if there is none. Raises `MemoryFault` for one that cannot be read."""
@@ -87,7 +87,7 @@ class MemoryFiles(NamedTuple):
         return found.text.replace("\r\n", "\n")
 
     def write(self, name: MemoryName, text: str) -> None:
-        """Write a file, and nothing it may be a link to. Raises `MemoryFault`, `WorkspaceError`."""
+        """Write a file without following links. Raises `MemoryFault`, `WorkspaceError`."""
         path = f"{FOLDER}/{name}.md"
         top = Path(os.path.realpath(self.root))
         if resolve_inside(self.root, path, write=False) != top / path:
@@ -95,7 +95,7 @@ class MemoryFiles(NamedTuple):
         note_own_write(top / path, text.encode())
         write_below(top, path, text.encode())
 
-    def told(self) -> str:
+    def core_text(self) -> str:
         """The core notes for the start of a visit, the first ones as far as they go; empty when there are none."""
         try:
             lines = [f"- {note}" for note in notes(self.read("core"))]
@@ -115,7 +115,7 @@ def remembers(root: Path) -> bool:
 
 
 def memory_of(root: Path, environment: Mapping[str, str]) -> MemoryFiles:
-    """The memory of a workspace; in CI, where no one would see what was noted, it is only read."""
+    """The memory of a workspace; read-only in CI, where no one would see new notes."""
     in_ci = environment.get("CI", "").strip().lower() not in {"", "0", "false", "no"}
     return MemoryFiles(root, "the memory is read-only in CI; report what you found in your final message" * in_ci)
 
@@ -157,12 +157,12 @@ def _note(entry: str) -> str:
     if not note:
         raise MemoryFault("the entry is empty; say in one line what will help next time")
     if len(note) > MAX_ENTRY:
-        raise MemoryFault(f"the entry has {len(note)} characters; say it in {MAX_ENTRY}")
+        raise MemoryFault(f"the entry has {len(note)} characters; shorten it to {MAX_ENTRY}")
     return note
 
 
 def _meant(text: str, name: MemoryName, old: str) -> str:
-    """The note that is meant: the whole of it, or a part that only one has."""
+    """The matching note: equal to `old`, or the only one that contains it."""
     wanted, known = " ".join(old.split()), notes(text)
     if wanted in known:
         return wanted
@@ -179,7 +179,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _held(line: str) -> str:
-    """The note on a line; empty if it is none."""
+    """The note on a line; empty if there is none."""
     return " ".join(line[2:].split()) if line.startswith(_BULLETS) else ""
 
 

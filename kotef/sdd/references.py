@@ -7,10 +7,10 @@ from typing import Final
 from kotef.sdd.markdown import FencedBlock, Line
 
 Complaint = tuple[int, str]
-"""Line number and what is wrong there."""
+"""Line number and problem."""
 
 MAX_COMMANDS: Final = 100
-"""Commands read from one passage; more are not checks but a mistake."""
+"""Most commands read from one passage; more are probably a mistake."""
 
 _SHELLS: Final = frozenset({"", "sh", "bash", "zsh", "shell", "console", "terminal", "shell-session", "text", "txt"})
 _PROMPT: Final = re.compile(r"\s*[$%❯]\s+")
@@ -26,7 +26,7 @@ _PATH: Final = re.compile(r"!?[^\s`'\"(){}<>|,;:$]*(?:\{[^\s`'\"(){}<>|;:$]*\}[^
 
 
 def fenced_commands(fences: Iterable[FencedBlock]) -> tuple[tuple[str, ...], list[Complaint]]:
-    """The command lines in these blocks, each once, in order; and which blocks or lines are none.
+    """The command lines in these blocks, each once, in order; and problems of other blocks or lines.
 
     Comments and prompts (`$ `) are left out; with a prompt anywhere in a block, only lines with one are commands.
     A line that ends in a backslash, `&&` or a pipe continues in the next. `cd`, `export`, `source` and assignments are

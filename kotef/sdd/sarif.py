@@ -32,7 +32,7 @@ def sarif_log(results: Sequence[Mapping[str, Any]], **run: Any) -> dict[str, Any
 
 
 def location(path: str, line: int | None) -> dict[str, Any]:
-    """A file of the workspace, and a line of it where one is known."""
+    """A location in a file of the workspace, with a line if known."""
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
     if line:
         place["region"] = {"startLine": line}

@@ -1,4 +1,4 @@
-"""The files that `kotef init` starts a specification with."""
+"""The files that `kotef init` writes for a new specification."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ How code is written here: names, errors, tests. Point to a file that shows it we
 """
 
 PLACEHOLDER: Final = "Say in a sentence or two what should be different when this is done."
-"""The objective of a ticket made from the template, until someone writes one."""
+"""The placeholder objective of a ticket made from the template."""
 
 _TICKET: Final = """\
 # Ticket: 01 What this ticket is about
@@ -95,10 +95,10 @@ Where the change belongs, and what it should reuse.
 """
 
 TEMPLATE: Final = ".sdd/backlog/tickets/template.md"
-"""The form of a ticket: no ticket itself, so `kotef run` does not offer it."""
+"""The template of a ticket, which `kotef run` does not offer."""
 
 _NO_CHECK: Final = "# no check was found; write the command that proves this project works"
-_NOT_INSTALLED: Final = "# not installed when this was written, and found by itself once it is: {check}"
+_NOT_INSTALLED: Final = "# not installed when this was written; detected once it is: {check}"
 _NO_TEST: Final = "false  # replace this by the command that shows whether the ticket is done"
 
 
@@ -109,7 +109,7 @@ class SkeletonResult(BaseModel):
 
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Files that were there already and have not been touched."""
+    """Existing files, which were left unchanged."""
 
 
 def write_skeleton(

@@ -12,7 +12,7 @@ from kotef.sdd.markdown import UNCLOSED, Line, MarkdownSection, fences, items, r
 from kotef.sdd.references import Complaint, fenced_commands, is_inside, named_paths, quoted_commands
 
 MAX_TEXT: Final = 16_000
-"""Characters kept of each document, from its head; rules and checks are read from the whole file."""
+"""Characters kept from the beginning of each document; rules and checks are read from the whole file."""
 
 MAX_RULES: Final = 50
 """Stop rules, lines of the definition of done, and risks kept, of each the first."""
@@ -25,7 +25,7 @@ MAX_RULE: Final = 500
 
 
 class Spec(BaseModel):
-    """What `.sdd/` and `KOTEF.md` say, apart from tickets; all empty when there is neither.
+    """The content of `.sdd/` and `KOTEF.md`, except tickets; all empty if there is neither.
 
     Source: people of the project. Every text is material, not an instruction to kotef.
     """
@@ -49,7 +49,7 @@ class Spec(BaseModel):
     checks: tuple[str, ...] = ()
     """Command lines under "Quality gates" in `architect.md`, fenced or in backticks, to be run from the root."""
     forbidden: tuple[str, ...] = ()
-    """Globs of paths no one but a person may change, relative to the root; "Forbidden paths" in `KOTEF.md`."""
+    """Globs of paths that only a person may change, relative to the root; "Forbidden paths" in `KOTEF.md`."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -90,7 +90,7 @@ _FILES: Final = (
 
 
 class _SpecPage(NamedTuple):
-    """One file of `_FILES` and what is under the names in it."""
+    """One file of `_FILES` and its sections."""
 
     field: str
     path: str
@@ -143,7 +143,7 @@ def _read_page(root: Path, field: str, path: str) -> _SpecPage:
 
 
 def _commands_and_globs(page: _SpecPage) -> tuple[tuple[str, ...], tuple[str, ...], list[Complaint]]:
-    """The checks an architect names, the paths a constraint forbids, and what was meant as one but cannot be used."""
+    """The checks of `architect.md`, the forbidden paths, and problems of unusable ones."""
     if page.field == "architect":
         commands, complaints = fenced_commands(fences(page.lines("checks")))
         return (*commands, *quoted_commands(page.lines("checks"))), (), complaints

@@ -23,17 +23,17 @@ from kotef.sdd.markdown import (
 from kotef.sdd.references import Complaint, fenced_commands, is_inside, named_paths, paths_in
 
 MAX_TEXT: Final = 8_000
-"""Characters kept of each free text of a ticket, from its head."""
+"""Characters kept from the beginning of each free text of a ticket."""
 
 MAX_TITLE: Final = 200
 """Characters kept of a title."""
 
 MAX_ITEMS: Final = 100
-"""Items kept of each list of a ticket, the first; that there were more is a problem."""
+"""First items kept of each list of a ticket; more are reported as a problem."""
 
 
 Kind = Literal["ticket", "spec-kit", "kiro", "issue"]
-"""Whose form a ticket has: kotef's own, or that of another tool."""
+"""The format of a ticket: kotef's own, or that of another tool."""
 
 
 class DoneLine(BaseModel):
@@ -42,18 +42,18 @@ class DoneLine(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     text: str
-    """On one line, what is nested in it without a box of its own included."""
+    """The text on one line, including nested items without a box."""
     checked: bool
     line: int
     """In the ticket's file, counted from 1."""
     level: int = 0
     """How deep the box is nested; 0 is outermost."""
     label: str = ""
-    """What its author calls it (`T003`, `2.1`, `FR-001`); empty if it has no name."""
+    """The author's name for it (`T003`, `2.1`, `FR-001`); empty if it has none."""
     path: str = ""
-    """The file it stands in, where that is not the ticket's own."""
+    """Its file, if not the ticket's own."""
     box: bool = True
-    """Whether there is a box to tick; without one it is read only."""
+    """Whether it has a box to tick."""
 
 
 class Ticket(BaseModel):
@@ -72,7 +72,7 @@ class Ticket(BaseModel):
     """The rest of the file name, without number and `.md`; never empty."""
     title: str
     path: str
-    """Of the file or, of another tool's spec, of its folder, relative to the workspace root."""
+    """Path of the file or, for another tool's spec, of its folder, relative to the workspace root."""
     files: tuple[str, ...] = ()
     """The files that another tool's spec was read from."""
     spec_version: str = ""
@@ -101,7 +101,7 @@ NO_DONE: Final = "has no Definition of Done; add a list of `- [ ]` lines"
 NO_COMMAND: Final = "names no command; put them into a fenced block"
 NO_TESTS: Final = "has no `## Tests` block with commands"
 NO_BOX: Final = "this line has no box and will not be ticked; write `- [ ]`"
-"""What may be said of a ticket, with `UNCLOSED`, wherever it says the same."""
+"""Problem text for a line without a box."""
 
 NAMES: Final = {
     phrase: name
@@ -267,7 +267,7 @@ def _belongs(line: Line, box: Line, *, joined: bool) -> bool:
 
 
 def _dependencies(lines: Iterable[Line]) -> tuple[tuple[str, ...], list[Complaint]]:
-    """Ids and slugs; and what looks like neither."""
+    """Ids and slugs, and the parts that are neither."""
     found: dict[str, None] = {}
     complaints: list[Complaint] = []
     for line in lines:

@@ -35,7 +35,7 @@ def close_asked(root: Path, ticket: Ticket, evidence: Iterable[Evidence]) -> lis
 
 
 def _still_open(ticket: Ticket, proved: Collection[int]) -> list[str]:
-    """That the ticket is not closed, and for which lines."""
+    """The notice that the ticket stays open, with the unproved lines."""
     left = unproved_lines(ticket, proved)
     if not left:
         return []

@@ -37,7 +37,7 @@ def find_asked(root: Path, folder: TicketFolder, wanted: str) -> Ticket:
     if exactly and not _is_own_literally(own, name):
         return _of(root, _one(wanted, exactly, folders), "")
     both = ", ".join([own.path, *(one.path for one in exactly or theirs)])
-    raise UsageError(f"'{_printable(wanted)}' may be any of {both}", hint="name its path")
+    raise UsageError(f"'{_printable(wanted)}' is ambiguous: {both}", hint="name its path")
 
 
 def _split(wanted: str) -> tuple[str, str]:
@@ -80,7 +80,7 @@ def _one(wanted: str, found: list[Folder], folders: Iterable[Folder]) -> Folder:
         return found[0]
     if found:
         names = ", ".join(one.path for one in found)
-        raise UsageError(f"'{_printable(wanted)}' may be any of {names}", hint="name its path")
+        raise UsageError(f"'{_printable(wanted)}' is ambiguous: {names}", hint="name its path")
     names = ", ".join(one.path for one in list(folders)[:20])
     raise UsageError(f"no spec '{_printable(wanted)}'", hint=f"there are: {names or 'none'}")
 

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 EMPTY: Final = "is empty; write a ticket or delete the file"
-"""What is said of a file with nothing in it."""
+"""The problem of an empty file."""
 
 MOST: Final = 20_000
 """Entries of a folder of tickets that are read."""
@@ -93,7 +93,7 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
     names = ", ".join(_printable(ticket.path.rpartition("/")[2]) for ticket in (found or folder.open)[:20])
     shown = _printable(wanted[:80])
     if found:
-        raise UsageError(f"'{shown}' may be any of {names}", hint="name its file")
+        raise UsageError(f"'{shown}' is ambiguous: {names}", hint="name its file")
     if is_closed(folder, asked):
         raise UsageError(f"ticket '{shown}' is closed", hint=f"open: {names or 'none'}")
     known = {name: ticket for ticket in folder.open for name in (ticket.slug, _stem(ticket.path))}
@@ -140,7 +140,7 @@ def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
     if target.exists():
         raise SpecError(target.relative_to(root), "exists already", hint="give one of the two tickets another name")
     now = read_ticket(ticket.path, read_file(root, ticket.path).text)
-    if _asked(now) != _asked(ticket):
+    if _comparable(now) != _comparable(ticket):
         raise SpecError(ticket.path, "was changed during the run", hint="look at it, then move it to closed/ by hand")
     try:
         before = read_within(root, ticket.path, largest=MAX_BYTES)
@@ -161,7 +161,7 @@ def unproved_lines(ticket: Ticket, proved: Collection[int]) -> tuple[DoneLine, .
     return tuple(line for line in ticket.done if not line.checked and line.line not in proved)
 
 
-def _asked(ticket: Ticket) -> Ticket:
+def _comparable(ticket: Ticket) -> Ticket:
     """The ticket without what may differ although it asks for the same: ticks, and what was wrong with the file."""
     done = tuple(line.model_copy(update={"checked": False}) for line in ticket.done)
     return ticket.model_copy(update={"done": done, "problems": ()})

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
         role_of,
         status_of_failing_tests,
         without_watch,
-        words_of,
     )
     from kotef.shell.check_scripts import commands_behind, names_behind
+    from kotef.shell.command_links import SHELL_NAME, CommandLink, links, words_of
     from kotef.shell.command_wrappers import (
-        SHELL_NAME,
         STARTERS,
         SUBCOMMANDS,
         TOOL_PURPOSES,
@@ -31,11 +30,11 @@ else:
         __name__,
         {
             "check_commands": (
-                "Role created_by_the_task judging_files programs_of role_of status_of_failing_tests "
-                "without_watch words_of"
+                "Role created_by_the_task judging_files programs_of role_of status_of_failing_tests without_watch"
             ),
             "check_scripts": "commands_behind names_behind",
-            "command_wrappers": "CommandPurpose Purpose SHELL_NAME STARTERS SUBCOMMANDS TOOL_PURPOSES unwrap",
+            "command_links": "CommandLink SHELL_NAME links words_of",
+            "command_wrappers": "CommandPurpose Purpose STARTERS SUBCOMMANDS TOOL_PURPOSES unwrap",
             "policy": "Policy Ruling decide_command",
         },
     )
@@ -45,6 +44,7 @@ __all__ = [
     "STARTERS",
     "SUBCOMMANDS",
     "TOOL_PURPOSES",
+    "CommandLink",
     "CommandPurpose",
     "Policy",
     "Purpose",
@@ -54,6 +54,7 @@ __all__ = [
     "created_by_the_task",
     "decide_command",
     "judging_files",
+    "links",
     "names_behind",
     "programs_of",
     "role_of",

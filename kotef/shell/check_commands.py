@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 from pathlib import PurePosixPath
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from kotef.shell.command_links import SHELL_NAME, line_for_shell, links, shell_input
 from kotef.shell.command_wrappers import Purpose, unwrap
 
 Role = Literal["test", "lint", "types", "build", "other"]
@@ -23,8 +24,6 @@ ROLES: Final[dict[Purpose, Role]] = {
     "other": "other",
 }
 
-_OPERATORS: Final = frozenset("|&;()<>")
-_SHELL: Final = re.compile(r"(?:ba|da|z|k|a)?sh")
 _INTERPRETER: Final = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|perl|php|bun|deno")
 _JUDGING_NAME: Final = re.compile(
     r"(?:^|[^a-z])(?:tests?|run_?tests?|checks?|verify|lint|ci|specs?|scripts?|tools?)(?:[^a-z]|$)"
@@ -36,14 +35,6 @@ _INSTALLED: Final = frozenset({".venv", "venv", "env", ".tox", ".nox", "node_mod
 """Directories of the workspace that an installation fills, not a task."""
 _WATCHERS: Final = frozenset({"jest", "vitest", "mocha", "tsc"})
 _VITEST_MODES: Final = frozenset({"run", "watch", "dev", "related", "bench", "typecheck", "list", "init", "complete"})
-
-
-class _Part(NamedTuple):
-    """One simple command of a command line."""
-
-    after: str
-    """The operator in front of it: empty for the first."""
-    words: tuple[str, ...]
 
 
 def role_of(command: str) -> Role:
@@ -58,24 +49,17 @@ def status_of_failing_tests(command: str) -> frozenset[int]:
     pytest documents 1, GNU make passes any failure of a recipe on as 2, tox and nox and npm pass 1 on. In a chain of
     commands the status is the test runner's only if the runner comes last and only `&&` is before it.
     """
-    parts = _parts(command)
-    if not parts or any(part.after not in {"", "&&"} for part in parts):
+    chain = [link for link in links(command) if not link.substituted]
+    if not chain or any(link.after not in {"", "&&"} for link in chain):
         return frozenset()
-    last = shlex.join(parts[-1].words)
-    if len(parts) > 1 and role_of(last) != "test":
+    last = shlex.join(chain[-1].words)
+    if len(chain) > 1 and role_of(last) != "test":
         return frozenset()
     return frozenset({1, 2}) if set(unwrap(last).tools) & {"make", "gmake"} else frozenset({1})
 
 
-def words_of(command: str) -> list[str]:
-    """The words of a command line, quotes taken off where they match."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
-
-
 _MAKE_VARIABLE: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
+_IN_FRONT: Final = re.compile(rf"\w+=|(?:env|exec|time|{_MAKE_VARIABLE.pattern})\Z")
 
 
 def programs_of(command: str) -> tuple[str, ...]:
@@ -83,7 +67,7 @@ def programs_of(command: str) -> tuple[str, ...]:
 
     A variable names no program that is known here; that of make, `$(CURDIR)`, is not a command that the shell puts in.
     """
-    words = (_bare(part.words) for part in _parts(_MAKE_VARIABLE.sub(r"$\1", command)))
+    words = (_bare(link.words) for link in links(_MAKE_VARIABLE.sub(r"$\1", command)))
     return tuple(dict.fromkeys(found[0] for found in words if found and not found[0].startswith("$")))
 
 
@@ -102,10 +86,10 @@ def created_by_the_task(command: str, output: str) -> bool:
     more colons (`./t.sh: line 3: foo: command not found`).
     """
     return any(
-        PurePosixPath(script).parts[0] not in _INSTALLED
+        not _INSTALLED.intersection(PurePosixPath(script).parts[:1])
         and re.search(rf"{re.escape(script)}: [^:\n]{{1,80}}$", output, re.MULTILINE)
-        for part in _parts(command)
-        if (script := _script(part.words)) and not script.startswith("/")
+        for link in links(command)
+        if (script := _script(link.words)) and not script.startswith("/")
     )
 
 
@@ -126,54 +110,32 @@ def without_watch(command: str) -> str:
     return " ".join(kept)
 
 
-def _parts(command: str) -> list[_Part]:
-    """Split at the shell's operators, quotes respected; redirections stay with their command."""
-    lexer = shlex.shlex(command.strip().replace("\n", " ; "), posix=True, punctuation_chars="|&;()")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        tokens = list(lexer)
-    except ValueError:  # an open quote: no shell runs it
-        tokens = command.split()
-    parts: list[_Part] = []
-    after, words = "", list[str]()
-    for token in tokens:
-        if not token or not set(token) <= _OPERATORS:
-            words.append(token)
-        elif token != "&" or not words or not words[-1].endswith(">"):  # noqa: S105 - `2>&1` is not an operator
-            parts += [_Part(after, tuple(words))] if words else []
-            after, words = token if words or not after else after, []
-    return [*parts, _Part(after, tuple(words))] if words else parts
-
-
 def _files(command: str, depth: int) -> Iterator[str]:
     directory = PurePosixPath()
-    parts = _parts(command)
-    for part, later in zip_longest(parts, parts[1:]):
-        words = _bare(part.words)
+    chain = sorted(links(command), key=lambda link: link.substituted)
+    for link, later in zip_longest(chain, chain[1:]):
+        words = _bare(link.words)
         if words[:1] == ("cd",) and len(words) > 1:
             directory /= words[1]
             continue
-        inner = next((line for word, line in pairwise(words[1:]) if re.fullmatch(r"-\w*c", word)), "")
-        if words and inner and depth and _SHELL.fullmatch(PurePosixPath(words[0]).name):
+        inner = line_for_shell(words)
+        if inner and depth:
             yield from _files(f"cd {shlex.quote(str(directory))} && {inner}", depth - 1)
             continue
-        script = "" if later and _is_compared(words, later) else _script(words)
+        is_data = link.substituted or (later is not None and later.after == "|" and later.words[0] in _COMPARERS)
+        script = "" if is_data and not _is_named_as_judge(words) else _script(words)
         for path in (script, *_configurations(words), *_doctests(words)):
             yield _inside(directory / path) if path else ""
 
 
-def _is_compared(words: tuple[str, ...], later: _Part) -> bool:
-    """Whether what a program says goes to one that compares it: that one judges, unless the name says otherwise."""
-    is_compared = later.after == "|" and later.words[0] in _COMPARERS
-    return is_compared and not _JUDGING_NAME.search(words[0].lower() if words else "")
+def _is_named_as_judge(words: tuple[str, ...]) -> bool:
+    """Whether a program judges by its name, although another one compares its output."""
+    return bool(words) and _JUDGING_NAME.search(words[0].lower()) is not None
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Without assignments in front and without `env`-like words that take none."""
-    start = next(
-        (at for at, word in enumerate(words) if not re.match(r"\w+=", word) and word not in {"env", "exec", "time"}), 0
-    )
+    """Without assignments, `env`-like words that take none, and variables of make in front: `$(PYTHON) x/check.py`."""
+    start = next((at for at, word in enumerate(words) if not _IN_FRONT.match(word)), len(words))
     return words[start:]
 
 
@@ -182,16 +144,16 @@ def _script(words: tuple[str, ...]) -> str:
     words = _bare(words)
     if not words:
         return ""
-    if "/" in words[0] and not _INTERPRETER.fullmatch(PurePosixPath(words[0]).name):
-        return words[0]
-    argument = next((word for word in words[1:] if not word.startswith("-")), "")
     name = PurePosixPath(words[0]).name
-    if _SHELL.fullmatch(name) or words[0] in {".", "source"}:
-        return "" if any(re.fullmatch(r"-\w*c", word) for word in words) else argument
-    if not _INTERPRETER.fullmatch(name):
-        return ""
-    is_module = "-m" in words or "-c" in words or "-e" in words
-    return argument if not is_module and _JUDGING_NAME.search(argument.lower()) else ""
+    is_interpreter = _INTERPRETER.fullmatch(name) is not None
+    if "/" in words[0] and not is_interpreter:
+        return words[0]
+    if SHELL_NAME.fullmatch(name) or words[0] in {".", "source"}:
+        return shell_input(words[1:]).file
+
+    argument = next((word for word in words[1:] if not word.startswith("-")), "")
+    is_script = is_interpreter and not {"-m", "-c", "-e"}.intersection(words)
+    return argument if is_script and _JUDGING_NAME.search(argument.lower()) else ""
 
 
 def _configurations(words: tuple[str, ...]) -> Iterator[str]:

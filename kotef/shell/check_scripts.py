@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from posixpath import basename, dirname, join, normpath
 from typing import Final, NamedTuple
 
-from kotef.shell.check_commands import judging_files, words_of
+from kotef.shell.check_commands import judging_files
+from kotef.shell.command_links import words_of
 from kotef.shell.command_wrappers import unwrap
 
 Read = Callable[[str], str | None]
@@ -134,16 +135,23 @@ def _started(command: str, directory: str, read: Read) -> Iterator[tuple[str, st
     words = words_of(command)
     if elsewhere := _ELSEWHERE.search(command):
         directory = normpath(join(directory, elsewhere[1].strip("'\"")))
+
     lines: list[str] = []
     for starter, names in ((_MAKE, _MAKEFILES), (_JUST, _JUSTFILES)):
         if tools & starter:
-            texts = (read(join(directory, name)) for name in names)
-            lines += _recipes(next((text for text in texts if text is not None), ""), words)
+            lines += _recipes(_first_text(directory, names, read), words)
     if tools & _NODE:
         lines += _scripts(read(join(directory, "package.json")) or "", words)
-    for name in (name for tool, names in _WHOLE.items() if tool in tools for name in names):
-        lines += _lines(join(directory, name), read)
+    for tool, whole in _WHOLE.items():
+        if tool in tools:
+            lines += [line for name in whole for line in _lines(join(directory, name), read)]
     yield from ((line, directory) for line in lines)
+
+
+def _first_text(directory: str, names: Iterable[str], read: Read) -> str:
+    """The first of the files that is there."""
+    texts = (read(join(directory, name)) for name in names)
+    return next((text for text in texts if text is not None), "")
 
 
 def _recipes(text: str, words: Iterable[str]) -> Iterator[str]:
@@ -235,10 +243,19 @@ def _beside(path: str, read: Read) -> Iterator[str]:
         tree = ast.parse((read(path) or "")[:_LONGEST])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+
+    for name in _imported_names(tree):
+        beside = join(directory, f"{name.split('.')[0]}.py")
+        if read(beside) is not None:
+            yield beside
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-        for name in names:
-            beside = join(directory, f"{name.split('.')[0]}.py")
-            if read(beside) is not None:
-                yield beside
+        match node:
+            case ast.Import(names=aliases):
+                yield from (alias.name for alias in aliases)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module
+            case _:
+                pass

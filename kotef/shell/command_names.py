@@ -18,7 +18,7 @@ def _names(*lines: str) -> frozenset[str]:
 
 
 ABROAD: Final = "a run changes nothing outside this workspace; leave publishing to a person"
-_PRIVILEGE: Final = "a run has no other rights than its own"
+_PRIVILEGE: Final = "a run cannot have more rights than it was started with"
 _MACHINE: Final = "it acts on the machine, not on the workspace"
 _STAYS: Final = "it would outlive the run"
 

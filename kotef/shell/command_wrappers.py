@@ -1,11 +1,12 @@
 """The tools that a command line really runs, without its wrappers."""
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final, Literal, NamedTuple
+
+from kotef.shell.command_links import SHELL_NAME, links, shell_input
 
 Purpose = Literal["test", "lint", "types", "format", "build", "run", "read", "other"]
 
@@ -96,11 +97,7 @@ TARGETS: Final[tuple[tuple[Purpose, str], ...]] = (
 )
 """What the name of a target usually means, first match wins; separators are anything that is not a letter."""
 
-SEPARATORS: Final = frozenset(
-    {"&&", "||", ";", "|", "|&", "&", "\n", ";;", "(", ")", "{", "}", "!", "then", "do", "else"}
-)
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?|py")
-SHELL_NAME = re.compile(r"(?:ba|da|z|k|a)?sh")
 ASSIGNMENT = re.compile(r"\w+=")
 DURATION = re.compile(r"[\d.]+[smhd]?")
 
@@ -183,8 +180,7 @@ def _telling(purposes: Sequence[Purpose]) -> Purpose:
 def unwrap(command: str, announced: Iterable[str] = ()) -> CommandPurpose:
     """Take wrappers, pipes and shells off `command`; `announced` are output lines that may name what a wrapper ran.
 
-    The command's own words come first, so an announcement never overrules them. A line that no shell could read
-    is split at blanks.
+    The command's own words come first, so an announcement never overrules them.
     """
     found = list(_programs(command[:MAX_COMMAND], MAX_DEPTH))
     for line in announced:
@@ -218,8 +214,9 @@ def _role(program: Program) -> Purpose:
         return program.purpose
     if program.name in INTERPRETERS or SHELL_NAME.fullmatch(program.name):
         return "run"
-    if program.errand in ERRANDS and not program.by_path:
-        return ERRANDS[program.errand]
+    errand = re.split("[:,]", program.errand)[0]  # `run-s lint:types`
+    if errand in ERRANDS and not program.by_path:
+        return ERRANDS[errand]
     name = program.errand if program.name in STARTERS else program.name
     guesses: list[Purpose] = [purpose for purpose, names in NAMED if re.search(names, name)]
     return guesses[0] if guesses else "other"
@@ -227,14 +224,15 @@ def _role(program: Program) -> Purpose:
 
 def _programs(command: str, depth: int) -> Iterator[Program]:
     """Yield each simple command of a line."""
-    for words in _simple_commands(command):
-        inner = _strip(words)
+    for link in links(command):
+        inner = _strip(list(link.words))
         if not inner:
             continue
         name = PurePosixPath(inner[0]).name.removesuffix(".exe")
         script = next((word for word in inner[1:] if not word.startswith(("-", "+"))), "")
-        if SHELL_NAME.fullmatch(name) and depth and any(re.fullmatch(r"-\w*c", word) for word in inner[1:]):
-            yield from _programs(script, depth - 1)
+        line = shell_input(inner[1:]).line if depth and SHELL_NAME.fullmatch(name) else None
+        if line is not None:
+            yield from _programs(line, depth - 1)
         elif PYTHON.fullmatch(name) and "-m" in inner[:-1]:
             rest = inner[inner.index("-m") + 1 :]
             yield Program(rest[0], _purpose(rest[0].split(".")[0], rest[1:]), module=True)
@@ -242,24 +240,6 @@ def _programs(command: str, depth: int) -> Iterator[Program]:
             yield Program("manage.py", _purpose("manage.py", inner[2:]))
         else:
             yield Program(name, _purpose(name, inner[1:]), errand=script, by_path="/" in inner[0])
-
-
-def _simple_commands(command: str) -> Iterator[list[str]]:
-    """Split at the shell's operators, quotes respected."""
-    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
-    lexer.commenters = ""
-    try:
-        words = list(lexer)
-    except ValueError:  # an open quote: no shell would run it either, but its words may still tell
-        words = command.split()
-    current: list[str] = []
-    for word in words:
-        if word in SEPARATORS or (word and set(word) <= set("|&;()")):
-            yield current
-            current = []
-        else:
-            current.append(word)
-    yield current
 
 
 def _strip(words: list[str]) -> list[str]:

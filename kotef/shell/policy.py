@@ -13,6 +13,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, Protocol
 
+from kotef.shell.command_links import shell_input
 from kotef.shell.command_names import (
     ABROAD,
     ALWAYS_REFUSED,
@@ -186,17 +187,12 @@ def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, 
         return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
         return [_OTHER]
-    rest = list(args)
-    while rest and rest[0].startswith(("-", "+")):
-        option = rest.pop(0)
-        if option in {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"} and rest:
-            rest.pop(0)
-        elif re.fullmatch(r"-[a-z]*c[a-z]*", option):
-            script = _after_options(rest)
-            return _judge_script(script[0], root, depth) if script else [_OTHER]
+    read = shell_input(args)
+    if read.line is not None:
+        return _judge_script(read.line, root, depth) if read.line else [_OTHER]
     if simple.script:
         return _judge_script(simple.script, root, depth)
-    if simple.feed and not rest:
+    if simple.feed and not read.file:
         return [_CommandFinding("ask", f"what {name} would read from the pipe is not known; write the commands out")]
     return [_OTHER]
 
@@ -234,7 +230,7 @@ def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_Co
             ]
             if word == "-delete" and lost:
                 found.append(
-                    _CommandFinding("refused", f"deleting below {lost[0]} is refused: it is not the run's to empty")
+                    _CommandFinding("refused", f"deleting below {lost[0]} is refused: it does not belong to the run")
                 )
     return found
 

@@ -25,7 +25,7 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_E
 
 
 class Wish(NamedTuple):
-    """What the environment asks for."""
+    """The trace settings of the environment."""
 
     endpoint: str = ""
     """Where traces go; empty: nowhere."""
@@ -36,7 +36,7 @@ class Wish(NamedTuple):
 
 
 def wish(env: Mapping[str, str] = os.environ) -> Wish:
-    """What the standard variables say; nothing is sent unless one of them names an exporter or an endpoint."""
+    """The standard variables; nothing is sent unless one of them names an exporter or an endpoint."""
     exporter = env.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     named = next((name for name in _ENDPOINTS if env.get(name)), "")
     asked = exporter not in _OFF or (not exporter and bool(named))
@@ -106,10 +106,10 @@ class Collector:
         threading.Thread(target=end, daemon=True, name="kotef-traces").start()
         if not done.wait(SECONDS):
             self._exporter.shutdown()  # what waits to try again waits no more
-            return f"it did not take them within {SECONDS:g} s"
+            return f"it did not accept them within {SECONDS:g} s"
         if not self._exporter.lost:
             return ""
-        return f"{self._exporter.lost} spans were lost" if self._exporter.sent else "it took none of them"
+        return f"{self._exporter.lost} spans were lost" if self._exporter.sent else "it accepted none of them"
 
 
 class _Counting:
@@ -120,7 +120,7 @@ class _Counting:
         self.sent = self.lost = 0
 
     def export(self, spans: "Sequence[ReadableSpan]") -> "SpanExportResult":
-        """As the exporter does; counted."""
+        """Export spans, and count lost ones."""
         from opentelemetry.sdk.trace.export import SpanExportResult
 
         try:
@@ -132,11 +132,11 @@ class _Counting:
         return result
 
     def shutdown(self) -> None:
-        """As the exporter does."""
+        """See the wrapped exporter."""
         self.exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """As the exporter does."""
+        """See the wrapped exporter."""
         return self.exporter.force_flush(timeout_millis)
 
 

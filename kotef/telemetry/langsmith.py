@@ -21,7 +21,7 @@ def traced_by(env: Mapping[str, str] = os.environ) -> str:
 
 
 def leaves(env: Mapping[str, str] = os.environ) -> str:
-    """That prompts leave this machine, and where they go; empty if they do not."""
+    """The notice that prompts leave this machine, and for where; empty if they do not."""
     name = traced_by(env)
     if not name:
         return ""
@@ -49,4 +49,4 @@ def send_rest() -> str:
     waiting = threading.Thread(target=wait_for_all_tracers, daemon=True, name="kotef-langsmith")
     waiting.start()
     waiting.join(SECONDS)
-    return f"it did not take them within {SECONDS:g} s" if waiting.is_alive() else ""
+    return f"it did not accept them within {SECONDS:g} s" if waiting.is_alive() else ""

@@ -44,7 +44,7 @@ class Calls(BaseCallbackHandler):
             "gen_ai.request.model": self.model,
             **self._endpoint,
             **self.spans.place,
-            **(_asked(messages[0]) if self.spans.content else {}),
+            **(_conversation(messages[0]) if self.spans.content else {}),
         }
         under = self.spans.under()
         self._open[run_id] = self.spans.span(f"chat {self.model}", attributes, under, kind=SpanKind.CLIENT)
@@ -92,7 +92,7 @@ def _answered(message: AIMessage) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _asked(messages: list[BaseMessage]) -> dict[str, str]:
+def _conversation(messages: list[BaseMessage]) -> dict[str, str]:
     """The conversation, in the form of the conventions."""
     system = [{"type": "text", "content": one.text} for one in messages if isinstance(one, SystemMessage)]
     rest = [_part(one) for one in messages if not isinstance(one, SystemMessage)]

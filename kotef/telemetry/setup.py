@@ -47,7 +47,7 @@ def told_to_langsmith(complain: Complain) -> Iterator[None]:
         late = langsmith.send_rest()
         logging.getLogger("langsmith").removeHandler(log)
         if late or log.heard:
-            complain(f"LangSmith did not take all traces: {late or 'it refused them, or cannot be reached'}")
+            complain(f"LangSmith did not accept all traces: {late or 'it refused them, or cannot be reached'}")
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def _traced(setting: RunConfig, complain: Complain) -> Iterator[RunConfig]:
 
 
 def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
-    """What is asked for, and the way there; None if there is none, and a trace never costs a run."""
+    """The trace settings and their exporter; None if there are none. Traces never make a run fail."""
     wish = exporter.wish()
     try:
         return wish, exporter.Collector() if wish.endpoint else None

@@ -11,13 +11,16 @@ from kotef.events import (
     CoderFinishedEvent,
     CoderStartedEvent,
     CompactedEvent,
+    DefectEvent,
     EmptyAnswerEvent,
     MendedEvent,
     MistakeRecoveryEvent,
+    ModelAdaptedEvent,
     ModelAnswerEvent,
     ModelCallEvent,
     ModelFallbackEvent,
     ModelRetryEvent,
+    NoProgressEvent,
     NudgeEvent,
     PlannedEvent,
     PrefixDriftEvent,
@@ -47,10 +50,11 @@ if TYPE_CHECKING:
 
 _TOLD: Final = (
     *(NudgeEvent, RepeatEvent, MistakeRecoveryEvent, CapReachedEvent, CompactedEvent, PrefixDriftEvent, RetryEvent),
-    *(RerunEvent, ModelRetryEvent, ModelFallbackEvent, MendedEvent, EmptyAnswerEvent, RecalledEvent, WithheldEvent),
+    *(RerunEvent, ModelRetryEvent, ModelFallbackEvent, ModelAdaptedEvent, MendedEvent, EmptyAnswerEvent),
+    *(RecalledEvent, WithheldEvent, DefectEvent, NoProgressEvent),
     RestoredEvent,
 )
-"""What guards did: events of the span at work."""
+"""Events of guards, which become events of the current span."""
 
 
 class Spans:
@@ -184,14 +188,14 @@ class Spans:
         self._begin(key, f"execute_tool {event.tool}", **self.place, **named, **said)
 
     def _tell(self, event: RunEvent) -> None:
-        """What is a number or a truth, and with `content` the words as well."""
+        """Attributes that are numbers or booleans, and with `content` also texts."""
         kept = (bool, int, float, str) if self.content else (bool, int, float)
         facts = {key: value for key, value in vars(event).items() if isinstance(value, kept)}
         if at_work := self._node or self._visit or self._run:
             at_work.add_event(f"kotef.{event.event_name}", facts)
 
     def _enter(self, visit: int, node: str) -> None:
-        """What comes now belongs to this node of this visit, which began when the one before it ended."""
+        """Begin the span of this node of this visit, which starts when the previous one ended."""
         if visit > self._number:
             self._leave_visit()
             self._number = visit

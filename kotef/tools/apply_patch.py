@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,9 +11,11 @@ from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
 from kotef.files import read_within, remove_file, write_atomic
 from kotef.tools import patch_format
+from kotef.tools.block_match import MatchStep
 from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
 from kotef.tools.guard import FileGuard
+from kotef.tools.syntax import refuse_broken
 from kotef.tools.text import Text, clip_middle
 from kotef.tools.text_diff import compare
 from kotef.tools.workspace_files import Place, locate, missing, read_text
@@ -21,17 +23,19 @@ from kotef.tools.workspace_files import Place, locate, missing, read_text
 MAX_REPORT: Final = 12_000
 """Characters shown of one patch."""
 MAX_REMOVED: Final = 50_000_000
-"""Bytes of the largest file a patch deletes: it is held until all of the patch is done."""
+"""Largest file, in bytes, that a patch may delete; it is kept until the patch is complete."""
 
 
 class _Step(NamedTuple):
-    """One file and what becomes of it; None is "not there"."""
+    """The change of one file; None: it does not exist."""
 
     place: Place
     old: bytes | None
     new: bytes | None
     mode: int | None = None
-    """Permissions of a file that is made or removed, where it is not a new one."""
+    """Permissions of a file that is created or removed, unless it is new."""
+    how: tuple[MatchStep, ...] = ()
+    """How each hunk was found."""
 
 
 def apply_patch(
@@ -40,12 +44,12 @@ def apply_patch(
     *,
     guard: FileGuard,
     wrote: Callable[[str], None],
-    edited: Callable[[str, str], None] = lambda _path, _diff: None,
+    edited: Callable[[str, str, Sequence[MatchStep]], None] = lambda _path, _diff, _steps: None,
 ) -> str:
-    """Apply a patch; files keep their encodings and line ends. Returns what is told to the model.
+    """Apply a patch; files keep their encodings and line ends. Returns the answer to the model.
 
     Everything is read and fitted before the first file is written. `wrote` is told of each file right after it was,
-    `edited` of its hunks once all are.
+    `edited` of its hunks, and how they were found, once all are.
 
     Raises `ToolFault`; then no file is changed.
     """
@@ -64,7 +68,7 @@ def apply_patch(
         raise ToolFault("schema_reject", f"{', '.join(twice)}: changed by two sections; put them into one")
     _write(root, steps, wrote)
     for step in steps:
-        edited(step.place.name, compare(_readable(step.old), _readable(step.new)).hunks)
+        edited(step.place.name, compare(_readable(step.old), _readable(step.new)).hunks, step.how)
     return clip_middle("\n".join(told), MAX_REPORT)
 
 
@@ -78,13 +82,13 @@ def targets(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def rest(arguments: Mapping[str, Any], changed: Collection[str]) -> dict[str, Any] | None:
-    """The call that does what is left once these files are changed; None when nothing is."""
+    """The call that completes the patch after these files were changed; None if it is complete."""
     left = patch_format.remaining(patch_format.parse(str(arguments["patch"])), changed)
     return {"patch": patch_format.render(left)} if left else None
 
 
 def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> tuple[list[_Step], str]:
-    """What is written for one section, in this order, and how it is reported."""
+    """The steps of one section in order, and their report."""
     place = locate(root, section.path, guard=guard)
     if (section.kind == "Delete" or section.moved_to) and (root / section.path).is_symlink():
         raise ToolFault("exec_error", f"{section.path} is a link to {place.name}; name that, or use run_command")
@@ -97,22 +101,25 @@ def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> 
         return [_Step(place, _content(root, place), None, _mode(place))], f"deleted {place.name}"
     before = read_text(root, place)
     try:
-        after, notes = patch_format.fit(before, section.hunks)
+        after, notes, how = patch_format.fit(before, section.hunks)
     except patch_format.PatchError as error:
         message = f"{place.name}, {error}\nNo file of the patch was changed."
         raise ToolFault("exec_error", message, category="edit_mismatch") from error
     refuse_placeholder(place, before.plain, after.plain)
+    refuse_broken(place, before.plain, after.plain)
     old, new = before.encode(before.raw), encoded(place, before, after.raw)
     change = compare(before.plain, after.plain)
     if not section.moved_to:
         if new == old:
             raise ToolFault("exec_error", f"{place.name}: its hunks change nothing")
-        return [_Step(place, old, new)], "\n".join([f"updated {place.name}: {change.stat}", *notes, change.hunks])
+        return [_Step(place, old, new, how=how)], "\n".join(
+            [f"updated {place.name}: {change.stat}", *notes, change.hunks]
+        )
     there = locate(root, section.moved_to, guard=guard)
-    _refuse_existing(there, "move it elsewhere, or delete that one in the same patch before")
+    _refuse_existing(there, "move it elsewhere, or delete the existing file earlier in the same patch")
     mode = _mode(place)
     said = f"moved {place.name} to {there.name}: {change.stat if new != old else 'unchanged'}"
-    return [_Step(there, None, new, mode), _Step(place, old, None, mode)], "\n".join(
+    return [_Step(there, None, new, mode, how), _Step(place, old, None, mode)], "\n".join(
         part for part in (said, *notes, change.hunks) if part
     )
 
@@ -157,7 +164,7 @@ def _write(root: Path, steps: list[_Step], wrote: Callable[[str], None]) -> None
 
 
 def _make(root: Path, place: Place, content: bytes | None, mode: int | None) -> None:
-    """Give a file this content, or none. Raises `WorkspaceError`."""
+    """Write or remove a file. Raises `WorkspaceError`."""
     if content is None:
         remove_file(place.real, root=root)
     else:

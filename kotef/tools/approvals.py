@@ -1,4 +1,4 @@
-"""Commands that a person allowed although the policy asks about them."""
+"""Commands that a person allowed."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ AskCommand = Callable[[int, str, str], Awaitable[Literal["once", "run", "no"]]]
 
 @dataclass(slots=True)
 class Permits:
-    """Kept in this process only: after a kill the question is asked again, and no command can write itself a permit."""
+    """Permits, in memory only: after a kill the question is asked again, and no command can grant itself a permit."""
 
     ask: AskCommand | None = None
-    """None: no one is asked, and the policy's word stands."""
+    """None: no one is asked, and the policy decides."""
     _whole_run: set[str] = field(default_factory=set)
     _answered: dict[str, Literal["once", "no"]] = field(default_factory=dict)
-    """What holds for the next call with this command line alone."""
+    """The answer for the next call with this command line only."""
 
     async def settle(self, visit: int, command: str, ruling: Ruling) -> None:
-        """Ask before the command is started, where a person may allow it and has not yet."""
+        """Ask before the command starts, if a person may allow it and has not yet."""
         if self.ask is None or not ruling.may_be_asked or command in self._whole_run:
             return
         said = await self.ask(visit, command, ruling.reason)
@@ -31,7 +31,7 @@ class Permits:
             self._answered[command] = said
 
     def ruled(self, command: str, ruling: Ruling) -> Ruling:
-        """The ruling, and what a person has said about it."""
+        """The ruling, including the person's answer."""
         if not ruling.may_be_asked:
             return ruling
         said = "once" if command in self._whole_run else self._answered.pop(command, None)

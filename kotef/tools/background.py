@@ -20,9 +20,9 @@ from kotef.tools.truncated_output import Keep, clip_kept
 MOST: Final = 3
 """Commands in the background at a time."""
 LOG_CAP: Final = 5_000_000
-"""Bytes of output that are kept of one of them."""
+"""Bytes of output kept per command."""
 FIRST_LOOK: Final = 0.3
-"""Seconds in which a command that cannot work is likely to have said so."""
+"""Seconds in which a broken command has probably failed."""
 _HANDLE: Final = re.compile(r"bg_\d+_\d+")
 
 Start = Callable[[str, Path, float | None], Awaitable[Completed]]
@@ -31,14 +31,14 @@ Start = Callable[[str, Path, float | None], Awaitable[Completed]]
 
 @dataclass(slots=True)
 class _Command:
-    """One that was started in this visit."""
+    """A command started in this visit."""
 
     handle: str
     log: Path
     task: asyncio.Task[Completed]
     started: float
     read: int = 0
-    """Bytes of the log that the model was shown."""
+    """Bytes of the log shown to the model."""
 
 
 class Background:
@@ -65,10 +65,12 @@ class Background:
         await asyncio.gather(*(command.task for command in self._commands.values()), return_exceptions=True)
 
     async def start(self, command: str, timeout: float | None, *, keep: Keep | None = None) -> str:
-        """Start a command; returns its handle and how it does at once. Raises `ToolFault` when enough are running."""
+        """Start a command; returns its handle and first state. Raises `ToolFault` if too many are running."""
         running = [one.handle for one in self._commands.values() if not one.task.done()]
         if len(running) >= MOST:
-            raise ToolFault("exec_error", f"not started: {', '.join(running)} still run; end one with stop_command")
+            raise ToolFault(
+                "exec_error", f"not started: {', '.join(running)} are still running; end one with stop_command"
+            )
         number = 1
         while (log := self._logs / f"bg_{self._visit}_{number}.log").exists():
             number += 1
@@ -84,7 +86,7 @@ class Background:
         return self._tell(started, keep)
 
     async def read(self, handle: str, wait: float = 0.0, *, keep: Keep | None = None) -> str:
-        """How a command does, and what it printed since the last look; waits up to `wait` seconds for its end.
+        """The state of a command and its output since the last look; waits up to `wait` seconds for its end.
 
         `keep` takes the whole of an output that is too long to be shown.
 
@@ -117,7 +119,7 @@ class Background:
         return f"{command.handle}: {_standing(command)}\n{shown}"
 
     def _tell_of_earlier(self, handle: str, keep: Keep | None) -> str:
-        """Of a command that ended with an earlier process of kotef, what its log holds."""
+        """The log of a command that ended with an earlier process of kotef."""
         log = self._logs / f"{handle}.log"
         if not _HANDLE.fullmatch(handle) or not log.exists():
             known = ", ".join(self._commands) or "none"
@@ -128,7 +130,7 @@ class Background:
 
 
 def _printed(log: Path, start: int) -> bytes:
-    """What a log holds from this byte on; nothing if it was dropped."""
+    """The log from this byte on; empty if it was deleted."""
     try:
         with log.open("rb") as file:
             file.seek(start)

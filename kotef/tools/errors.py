@@ -5,11 +5,11 @@ from typing import Literal
 from kotef.failures.tool_calls import Category
 
 FaultKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
-"""Who must change what: the arguments, the tool's name, the path or the moment, or the intention itself."""
+"""What the model must change: the arguments, the tool's name, the path or the moment, or its intention."""
 
 
 class ToolFault(Exception):  # noqa: N818 - a fault is answered by the model within the visit; an error ends something
-    """One tool call came to nothing; the message is what the model reads, and it names the way out.
+    """A tool call failed; the message is for the model, and names the way out.
 
     Not a `KotefError`: it never reaches a person and has no exit status. It may run over several lines where it
     shows the model the text it missed.
@@ -20,4 +20,4 @@ class ToolFault(Exception):  # noqa: N818 - a fault is answered by the model wit
         self.kind: FaultKind = kind
         self.message = message
         self.category: Category = category
-        """As what the failure memory keeps it."""
+        """Its category in the failure memory."""

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The web and the MCP servers a person has allowed; nothing of it unless one has."""
+    """The web and the MCP servers that a person allowed; empty by default."""
 
     web: "Web | None" = None
     servers: "Servers | None" = None
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the registry asks for before it offers a tool."""
+        """The features of this run, for the registry."""
         had: dict[Feature, object] = {
             "mcp": self.servers,
             "web": self.web,

@@ -10,6 +10,7 @@ from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
 from kotef.files import Listed, list_within, write_atomic
 from kotef.redaction import MarkError
+from kotef.tools.block_match import MatchStep
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of
@@ -35,7 +36,7 @@ _PLACEHOLDER: Final = re.compile(
 
 
 class WriteResult(NamedTuple):
-    """What a writing tool did."""
+    """The result of a writing tool."""
 
     path: str
     """Workspace-relative, of the file that was written."""
@@ -43,12 +44,14 @@ class WriteResult(NamedTuple):
     """For the model."""
     diff: str = ""
     """Hunks for a person who watches; empty where nothing changed."""
+    steps: tuple[MatchStep, ...] = ()
+    """How each edit was found; empty where the whole file was written."""
 
 
 def view_file(
     root: Path, path: str, *, start: int = 1, lines: int = 400, keep: Keep | None = None, reads: Collection[Path] = ()
 ) -> str:
-    """Numbered lines `start` (from 1) to `start + lines - 1`, and what else there is. Raises `ToolFault`.
+    """Numbered lines `start` (from 1) to `start + lines - 1`, and how many more there are. Raises `ToolFault`.
 
     `keep` takes the whole text where a line is too long to be shown; `reads` may be read beyond the workspace.
     """
@@ -130,7 +133,7 @@ def write_file(root: Path, path: str, content: str, *, guard: FileGuard) -> Writ
 
 
 def refuse_placeholder(place: Place, old: str, new: str) -> None:
-    """Raise `ToolFault` when lines of the file would give way to a line that only stands for them."""
+    """Raise `ToolFault` if lines of the file would be replaced by a placeholder."""
     before = set(old.split("\n"))
     for number, line in enumerate(new.split("\n"), 1):
         if line not in before and _PLACEHOLDER.fullmatch(line) and compare(old, new).removed:

@@ -34,7 +34,7 @@ class RunStart:
     tree: str
 
     def changes(self) -> tuple[str, dict[str, str]]:
-        """The tree of now, and what differs from the start: path → `A`, `M` or `D`."""
+        """The current tree, and the changes since the start: path → `A`, `M` or `D`."""
         now = self.snapshots.take()
         before, after = self.snapshots.paths(self.tree), self.snapshots.paths(now)
         changed = self.snapshots.changed(self.tree, now)
@@ -43,7 +43,7 @@ class RunStart:
 
 
 def git_status(root: Path, start: RunStart) -> str:
-    """Branch and what is uncommitted, where there is git; and what has changed since the run began. Read-only."""
+    """Branch and uncommitted changes, if there is git, and changes since the run began. Read-only."""
     _, changed = start.changes()
     since = _listed([f"{kind}  {path}" for path, kind in sorted(changed.items())])
     told = ["since the start of the run:", *(since or ["nothing has changed"])]
@@ -97,7 +97,7 @@ def _commit(root: Path, base: str) -> str:
 
 
 def _porcelain(root: Path) -> list[str]:
-    """What differs from HEAD, as `git status` marks it; names relative to the workspace."""
+    """Changes from HEAD with the marks of `git status`; names relative to the workspace."""
     prefix = os.fsdecode(git(["rev-parse", "--show-prefix"], cwd=root, user_config=True)).strip("\n")
     excluded = [f":(exclude){path}" for path in _OWN]
     status = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--", ".", *excluded]
@@ -106,7 +106,7 @@ def _porcelain(root: Path) -> list[str]:
 
 
 def _shown(root: Path, names: Collection[str], below: str) -> tuple[list[str], list[str]]:
-    """The files of a diff that are shown, sorted, and words on those that are not."""
+    """The files shown of a diff, sorted, and notes on the others."""
     meant = [
         name
         for name in sorted(filter(None, names))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kotef.integrity import matches_globs
+from kotef.files import matches_globs
 
 
 class FileGuard(Protocol):
     """Says which files of the workspace this run may change."""
 
     def may_edit(self, path: str) -> str | None:
-        """None if it may; else the reason and the way out, for the model. `path` is workspace-relative with `/`."""
+        """None if it may be edited; else the reason and the way out, for the model. `path` starts at the workspace."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class EditGuard:
     """The guard of a run: files that judge it, and paths the project forbids."""
 
     protected: frozenset[str]
-    """Paths that judge the run; what ticket and `--allow-edits` allow is not in it."""
+    """Paths that judge the run, without those that ticket and `--allow-edits` open."""
     forbidden: Sequence[str] = ()
     """Globs and directories from KOTEF.md, one without `/` at any depth; nothing lifts them."""
     environment: Callable[[str], str] = field(default=lambda _: "", compare=False)
@@ -47,5 +47,5 @@ class EditGuard:
         return None
 
     def allows(self, path: str) -> bool:
-        """Whether a person has opened this path, whatever it judges."""
+        """Whether a person opened this path."""
         return matches_globs(path, self.allowed)

@@ -17,13 +17,13 @@ def _lean_schema(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 class Lean(StructuredTool):
-    """Is described by no more than a model needs to call it: if it sends something else, it gets an error."""
+    """A tool whose schema has only what a model needs; invalid arguments return an error."""
 
     _described: dict[str, Any] | None = PrivateAttr(default=None)
 
     @property
     def tool_call_schema(self) -> dict[str, Any]:
-        """The schema of the arguments; it is asked for with every request."""
+        """The schema of the arguments, used in every request."""
         if self._described is None:
             assert isinstance(self.args_schema, type)  # noqa: S101  a row of ours
             assert issubclass(self.args_schema, BaseModel)  # noqa: S101  see above

@@ -17,7 +17,7 @@ MAX_TEXT: Final = 6_000
 """Characters of an overview."""
 MAX_FOLDERS: Final = 20
 MAX_OF_A_FILE: Final = 8
-"""Definitions shown of one file; the outermost come first."""
+"""Definitions shown per file, the outermost first."""
 MAX_NAME: Final = 300
 """Characters of a name, those of what it is defined in among them."""
 MAX_HITS: Final = 40
@@ -26,7 +26,7 @@ SECONDS: Final = 2.0
 
 
 def overview(root: Path, path: str = ".") -> str:
-    """Languages, folders, and the files that the others lean on most, with what they define; at most `MAX_TEXT` long.
+    """Languages, folders, and the most used files with their definitions; at most `MAX_TEXT` characters.
 
     Raises `ToolFault` when there is no directory `path`.
     """
@@ -51,7 +51,7 @@ def overview(root: Path, path: str = ".") -> str:
 
 
 def search_symbols(root: Path, name: str, path: str = ".") -> str:
-    """Where something of this name, or one with `name` in it, is defined; the exact ones first, then the most used.
+    """Definitions whose name is or contains `name`; exact matches first, then the most used.
 
     `Cart.total` is `total` within `Cart`. Raises `ToolFault` when there is no directory `path`, or no name.
     """
@@ -59,7 +59,7 @@ def search_symbols(root: Path, name: str, path: str = ".") -> str:
     wanted = name.strip().replace("::", ".").replace("#", ".").rstrip("()").strip(".")
     last = wanted.rpartition(".")[2]
     if len(wanted) > MAX_NAME:
-        raise ToolFault("schema_reject", f"a name of {len(wanted)} characters is none; at most {MAX_NAME} are searched")
+        raise ToolFault("schema_reject", f"the name has {len(wanted)} characters; at most {MAX_NAME} are allowed")
     if not last.replace("_", "").isalnum():
         raise ToolFault("schema_reject", f"{name!r} is not a name; give a function, class or type, or use grep")
     with opened(root) as repository:
@@ -137,7 +137,7 @@ def _outline(found: Sequence[Symbol]) -> Iterator[str]:
 
 
 def _distance(name: str, wanted: str) -> int | None:
-    """How far a definition's name is from the one asked for; None when it is another."""
+    """Distance of a definition's name from the requested one; None if it does not match."""
     dotted, asked = f".{name}", f".{wanted}"
     if dotted.endswith(asked):
         return 0

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, Literal, NamedTuple
 
-from kotef.tools.edit import MismatchError, Span, tolerant
+from kotef.tools.block_match import MatchStep, MismatchError, Span, match_block
 from kotef.tools.text import Text, lines_of
 
 BEGIN: Final = "*** Begin Patch"
@@ -36,21 +36,21 @@ class Hunk(NamedTuple):
 
     @property
     def old(self) -> list[str]:
-        """The lines to be found."""
+        """The lines to find."""
         return [line[1:] for line in self.lines if line[0] != "+"]
 
     @property
     def new(self) -> list[str]:
-        """The lines to be there instead."""
+        """The lines that replace them."""
         return [line[1:] for line in self.lines if line[0] != "-"]
 
 
 class PatchSection(NamedTuple):
-    """What a patch does with one file."""
+    """The part of a patch for one file."""
 
     kind: SectionKind
     path: str
-    """As the model wrote it."""
+    """The path as the model wrote it."""
     moved_to: str = ""
     hunks: tuple[Hunk, ...] = ()
     content: tuple[str, ...] = ()
@@ -105,6 +105,8 @@ def _update(path: str, body: list[tuple[int, str]]) -> PatchSection:
     moved = ""
     if body and body[0][1].startswith(_MOVE):
         moved = body.pop(0)[1].removeprefix(_MOVE).strip()
+    if [line[:4] for _, line in body[:2]] == ["--- ", "+++ "]:  # the header of a unified diff
+        del body[:2]
     hunks = tuple(_hunks(body))
     if not (hunks or moved):
         raise PatchError(f"{path}: the section changes nothing")
@@ -120,7 +122,7 @@ def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
     def hunk(*, at_end: bool) -> Hunk:
         kept = tuple(lines[: len(lines) - bare])
         if all(line[0] == " " for line in kept):
-            raise PatchError(f"line {begun}: a hunk without a line that begins with `+` or `-`")
+            raise PatchError(f"line {begun}: the hunk has no line that begins with `+` or `-`")
         made = Hunk(tuple(anchors), kept, at_end)
         anchors.clear()
         lines.clear()
@@ -148,7 +150,7 @@ def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
 
 
 def render(sections: Sequence[PatchSection]) -> str:
-    """The patch that says this."""
+    """The patch as text."""
     return "\n".join([BEGIN, *(line for section in sections for line in _rendered(section)), END])
 
 
@@ -165,7 +167,7 @@ def _rendered(section: PatchSection) -> Iterator[str]:
 
 
 def remaining(sections: Sequence[PatchSection], changed: Collection[str]) -> tuple[PatchSection, ...]:
-    """What is left to do once these files are changed; of a moved file perhaps only the old one's deletion."""
+    """The remaining sections after these files were changed; of a moved file perhaps only its deletion."""
     left = []
     for section in sections:
         if section.path in changed:
@@ -177,51 +179,77 @@ def remaining(sections: Sequence[PatchSection], changed: Collection[str]) -> tup
     return tuple(left)
 
 
-def fit(text: Text, hunks: Sequence[Hunk]) -> tuple[Text, list[str]]:
-    """The text with the hunks applied in their order, and a word on each that was not found exactly.
+def fit(text: Text, hunks: Sequence[Hunk]) -> tuple[Text, list[str], tuple[MatchStep, ...]]:
+    """The text with the hunks applied in order, a note on each inexact match, and the step that matched each.
 
     Raises `PatchError` that shows the nearest lines.
     """
-    notes = []
+    notes: list[str] = []
+    steps: list[MatchStep] = []
     start = 0
     for number, hunk in enumerate(hunks, 1):
         try:
-            span, after, note = _place(text.plain, hunk, start)
+            place = _place(text.plain, hunk, start)
         except MismatchError as error:
             raise PatchError(f"hunk {number} of {len(hunks)}: {error}") from error
-        text = text.replaced([span])
-        start = after
-        notes += [f"hunk {number}: {note}"] if note else []
-    return text, notes
+        text = text.replaced(place.spans)
+        start = place.after
+        steps.append(place.step)
+        notes += [f"hunk {number}: {place.note}"] if place.note else []
+    return text, notes, tuple(steps)
 
 
-def _place(plain: str, hunk: Hunk, start: int) -> tuple[Span, int, str]:
-    """Where a hunk goes, the line after it, and a word on how it was found. Raises `MismatchError`."""
+class _Place(NamedTuple):
+    """Where a hunk goes."""
+
+    spans: list[Span]
+    after: int
+    """The line after it, from 0."""
+    step: MatchStep = "exact"
+    note: str = ""
+    """For the model; empty where the match is exact and where the patch has it."""
+
+
+def _place(plain: str, hunk: Hunk, start: int) -> _Place:
+    """The one place of a hunk: after its anchors, else anywhere in the text. Raises `MismatchError`."""
     lines = lines_of(plain)
     offsets = [*accumulate((len(line) + 1 for line in lines), initial=0)]
-    for anchor in hunk.anchors:
-        start = _anchored(lines, anchor, start)
     old, new = hunk.old, hunk.new
+    anchors, note = hunk.anchors, ""
+    try:
+        for anchor in anchors:
+            start = _anchored(lines, anchor, start)
+    except MismatchError as error:
+        if not old:
+            raise
+        anchors, note = (), f"{error}; matched by its lines alone"
     if not old:
-        at = len(lines) if hunk.at_end or not hunk.anchors else start + 1
-        return _inserted(plain, offsets, at, new), at + len(new), ""
+        at = len(lines) if hunk.at_end or not anchors else start + 1
+        return _Place([_inserted(plain, offsets, at, new)], at + len(new))
     last = len(lines) - len(old)
-    places = range(max(last, start) if hunk.at_end else start, last + 1)
-    found = [at for at in places if lines[at : at + len(old)] == old]
-    if len(found) > 1 and not hunk.anchors:
+    low = max(last, start) if hunk.at_end else start
+    found = _equal_runs(lines, old, low)
+    if not found and (found := _equal_runs(lines, old, 0)):
+        anchors, note = (), note or f"matched at line {found[0] + 1}, not where the patch has it"
+    if len(found) > 1 and not anchors:
         numbers = ", ".join(str(at + 1) for at in found[:5])
+        if hunk.anchors and note:
+            raise MismatchError(f"{note.partition(';')[0]}, and its lines are at {numbers}")
         raise MismatchError(f"its lines are at {numbers}; add context, or a line `@@ the function it is in`")
     if not found:
-        low, high, words = tolerant(plain, "\n".join(old), "\n".join(new))
-        at = plain.count("\n", 0, low)
-        if at < start:
-            raise MismatchError(f"its lines are at {at + 1}, before where it is looked for; hunks come in file order")
-        return (low, high, words), at + len(new), "matched except for white space; indentation adapted"
+        match = match_block(plain, "\n".join(old), "\n".join(new))
+        return _Place(match.spans, match.first - 1 + len(new), match.step, match.note)
     at = found[0]
-    low, high = offsets[at], offsets[at + len(old)] - 1
+    first, end = offsets[at], offsets[at + len(old)] - 1
     if not new:  # the line end goes, too; of the last line that has none, the one before it
-        low, high = (low, high + 1) if high < len(plain) else (max(low - 1, 0), high)
-    return (low, high, "\n".join(new)), at + len(new), ""
+        first, end = (first, end + 1) if end < len(plain) else (max(first - 1, 0), end)
+    return _Place([(first, end, "\n".join(new))], at + len(new), "exact", note)
+
+
+def _equal_runs(lines: Sequence[str], wanted: Sequence[str], low: int) -> list[int]:
+    """Every line from `low` on at which the wanted lines follow exactly."""
+    size = len(wanted)
+    return [at for at in range(low, len(lines) - size + 1) if lines[at : at + size] == wanted]
 
 
 def _anchored(lines: Sequence[str], anchor: str, start: int) -> int:

@@ -18,7 +18,7 @@ TABLE: Final[tuple[ToolSpec, ...]] = tuple(sorted(_ROWS, key=lambda row: row.nam
 
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 CORE: Final = ("find_files", "grep", "list_dir", "view_file")
-"""What every tier has; a name that is missing from the table is found when this module is imported."""
+"""The tools of every tier; a name missing from the table fails when this module is imported."""
 
 
 def names(*kinds: Kind) -> tuple[str, ...]:
@@ -28,7 +28,6 @@ def names(*kinds: Kind) -> tuple[str, ...]:
 
 READERS: Final = names("reader")
 EDITORS: Final = names("editor")
-KEEPERS: Final = names("keeper")
 RUNNERS: Final = names("runner")
 NAMES: Final = names(*get_args(Kind))
 POLLS: Final = tuple(row.name for row in TABLE if row.polls)
@@ -42,7 +41,7 @@ if (core := tuple(row.name for row in TABLE if row.tier == "core")) != CORE:
 
 
 def tier_of(asked: str | None) -> tuple[Tier, str]:
-    """The ceiling that `KOTEF_TOOLS` sets, in any case of letters, and a warning where its value is not known."""
+    """The highest tier that `KOTEF_TOOLS` allows, in upper or lower case, and a warning for an unknown value."""
     wanted = (asked or "all").strip().lower() or "all"
     for tier in TIERS:
         if wanted == tier:
@@ -69,7 +68,7 @@ def offered(
 
 
 def cannot_edit(rows: Sequence[ToolSpec]) -> str:
-    """Why a coder that is offered these cannot do its work, in one line; empty when it can change a file."""
+    """Why a coder with these tools cannot work, in one line; empty if it can change a file."""
     if any(row.kind == "editor" for row in rows):
         return ""
     return f"none of its tools edits a file ({', '.join(row.name for row in rows) or 'it has none'})"

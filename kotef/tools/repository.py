@@ -25,9 +25,9 @@ from kotef.tools.errors import ToolFault
 from kotef.tools.workspace_files import NOISE, RUNS, walk
 
 LARGEST: Final = 1_000_000
-"""Bytes of the largest file that is looked into; a larger one is made by a program, as a rule."""
+"""Largest file, in bytes, that is indexed; larger ones are usually generated."""
 SECONDS: Final = 1.25
-"""Wall seconds of looking into files in one call; the rest is left to the next call. Ranking takes its time, too."""
+"""Wall seconds for indexing files in one call; the next call continues. Ranking takes extra time."""
 _LISTING: Final = 5.0
 """Seconds after which a walk through a workspace without git ends."""
 
@@ -37,13 +37,13 @@ CREATE TABLE IF NOT EXISTS sketches (hash TEXT PRIMARY KEY, defines TEXT, uses T
 CREATE TABLE IF NOT EXISTS symbols (hash TEXT, reader TEXT, found TEXT, PRIMARY KEY (hash, reader)) WITHOUT ROWID;
 PRAGMA synchronous = OFF;
 """
-"""A lost map is made again; `stamp` shows that a file is as it was without reading it, `hash` is its content's."""
+"""A lost map is rebuilt; `stamp` shows that a file is unchanged without reading it, `hash` is of its content."""
 _ONE_AT_A_TIME: Final = threading.Lock()
-"""A second call of the same turn finds what the first one has looked into; parsers are shared, too."""
+"""Lock, so that a second call of the same turn uses the index of the first; parsers are shared as well."""
 
 
 class IndexedFile(NamedTuple):
-    """One source file as it was when it was looked into."""
+    """One source file as indexed."""
 
     path: str
     hash: str
@@ -59,17 +59,17 @@ class User(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RepositoryIndex:
-    """The workspace as the map sees it now; `opened` makes and closes it."""
+    """The index of the workspace; `opened` opens and closes it."""
 
     root: Path
     paths: tuple[str, ...]
     """Every file, relative to the workspace, sorted; nothing ignored, no dependencies, environments or caches."""
     left: int
-    """How many source files are not looked into yet, for time."""
+    """Number of source files that are not indexed yet."""
     kept: sqlite3.Connection
 
     def ranked(self) -> Iterator[IndexedFile]:
-        """The source files looked into, the ones most leant on first."""
+        """The indexed source files, the most used first."""
         return map(IndexedFile._make, self.kept.execute("SELECT path, hash FROM files ORDER BY rank DESC, path"))
 
     def using(self, word: str) -> Iterator[User]:
@@ -80,6 +80,21 @@ class RepositoryIndex:
             r"ORDER BY (defines LIKE ?1 ESCAPE '\') DESC, rank DESC, path"
         )
         return (User(IndexedFile(path, digest), words) for path, digest, words in self.kept.execute(query, (like,)))
+
+    def file(self, path: str) -> IndexedFile | None:
+        """The source file of this path; None if it is not indexed."""
+        row = self.kept.execute("SELECT path, hash FROM files WHERE path = ?", (path,)).fetchone()
+        return IndexedFile(*row) if row else None
+
+    def definitions(self) -> Iterator[tuple[IndexedFile, list[str]]]:
+        """The indexed files, with the names that each defines."""
+        rows = self.kept.execute("SELECT path, hash, defines FROM files JOIN sketches USING (hash)")
+        return ((IndexedFile(path, digest), names.split()) for path, digest, names in rows)
+
+    def words(self, file: IndexedFile) -> list[str]:
+        """All words of a file."""
+        row = self.kept.execute("SELECT uses FROM sketches WHERE hash = ?", (file.hash,)).fetchone()
+        return row[0].split() if row else []
 
     def symbols(self, file: IndexedFile) -> list[Symbol]:
         """The definitions of a file; none when it has gone since, or may not be read."""
@@ -136,7 +151,7 @@ def _no_collector() -> Iterator[None]:
 
 
 def _kept(root: Path) -> sqlite3.Connection:
-    """What earlier calls have kept; where that cannot be opened nothing is kept, and every call begins again."""
+    """The stored index; if it cannot be opened, an index in memory that every call rebuilds."""
     try:
         return _with_schema(state_dir(root) / "map-1.sqlite")
     except (WorkspaceError, sqlite3.DatabaseError):
@@ -167,7 +182,7 @@ def _listed(root: Path) -> Iterable[str]:
 
 
 def _refresh(kept: sqlite3.Connection, top: str, paths: Sequence[str]) -> int:
-    """Look into what is new or changed, drop what has gone, and rank again if anything did; how many are left."""
+    """Index new and changed files, drop deleted ones, and rank again if needed; returns how many are left."""
     stamps = dict(_stamps(top, paths))
     known = dict(kept.execute("SELECT path, stamp FROM files"))
     if stamps == known:
@@ -200,7 +215,7 @@ def _stamps(top: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _look(kept: sqlite3.Connection, top: str, todo: Sequence[tuple[str, str]]) -> int:
-    """Sketch files until the time is over, those of a content that is known excepted; how many were done."""
+    """Index files until the time is over, except files with known content; returns how many were done."""
     known = {digest for (digest,) in kept.execute("SELECT hash FROM sketches")}
     deadline = time.monotonic() + SECONDS
     files, sketches = [], []

@@ -9,7 +9,7 @@ BOUNDS: Final = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     }
 )
-"""Keywords a call can be made without: breaking a limit returns an error."""
+"""Schema keywords that a call does not need, because breaking a limit returns an error."""
 
 
 def lean(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def _lean(value: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def _meant(value: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A reference as what it refers to, whose description is for readers of the code; `X or null` as X."""
+    """The target of a reference, without its description; X for `X or null`."""
     options = [one for one in value.get("anyOf", ()) if one != {"type": "null"}]
     if len(options) == 1:
         value = {**options[0], **{name: part for name, part in value.items() if name != "anyOf"}}

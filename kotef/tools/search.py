@@ -12,23 +12,22 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files import list_within, read_within, resolve_inside
+from kotef.files import GlobError, list_within, matches_glob, read_within, resolve_inside
 from kotef.tools.errors import ToolFault
-from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
 from kotef.tools.truncated_output import Keep, note
 from kotef.tools.workspace_files import NOISE, RUNS, Place, locate, missing, walk
 
 MAX_HITS: Final = 100
 MAX_KEPT: Final = 1_000
-"""Hits that are kept to be read later, where more than `MAX_HITS` are found."""
+"""Hits kept for later, if more than `MAX_HITS` are found."""
 MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
-"""Wall seconds of one search; what was found until then is returned."""
+"""Wall seconds of one search; hits found until then are returned."""
 _MOST_FOLDERS: Final = 20_000
 _MAX_SEARCHED_LINE: Final = 2000
-"""Characters of a line that are looked at."""
+"""Characters searched per line."""
 
 
 class _Hit(NamedTuple):
@@ -116,7 +115,7 @@ def _is_meant(prefix: str, name: str, glob: str) -> bool:
 
 def _fits(name: str, glob: str) -> bool:
     try:
-        return matches(name, glob)
+        return matches_glob(name, glob)
     except GlobError as error:
         raise ToolFault("schema_reject", str(error)) from error
 

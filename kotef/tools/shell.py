@@ -13,12 +13,13 @@ MAX_OUTPUT: Final = 12_000
 
 
 def refuse(command: str, ruling: Ruling) -> None:
-    """Raise `ToolFault` `permission_denied` unless the command is allowed; a person who can be asked was, before."""
+    """Raise `ToolFault` `permission_denied` unless the command is allowed, after asking a person if possible."""
     if ruling.policy == "refused":
         raise ToolFault("permission_denied", f"not run: {ruling.reason}")
     if ruling.policy == "ask":
         raise ToolFault(
-            "permission_denied", f"not run, a person would have to agree: {ruling.reason} (`{command[:200]}`)"
+            "permission_denied",
+            f"not run, because a person would have to allow it: {ruling.reason} (`{command[:200]}`)",
         )
 
 
@@ -38,7 +39,7 @@ def render(result: CommandResult, keep: Keep | None = None) -> str:
 
 def _ending(result: CommandResult) -> str:
     if result.timed_out:
-        return "timed out: it was stopped before it had finished; give it a narrower task, or a longer timeout"
+        return "timed out: it was stopped before it had finished; narrow what it does, or set a longer timeout"
     if result.exit_code is None:
         return "stopped before it had finished"
     if result.exit_code >= 0:

@@ -18,7 +18,7 @@ _DESCRIPTION: Final = 300
 
 
 def find(skills: Skills, query: str = "") -> str:
-    """One line a skill that has to do with the query, the most fitting first."""
+    """A line for each matching skill, the best match first."""
     found = skills.about(query)
     if not found:
         return f"no skill matches {query!r}; there are: {_names(skills)}"
@@ -28,7 +28,7 @@ def find(skills: Skills, query: str = "") -> str:
 
 
 def use(skills: Skills, name: str) -> str:
-    """What a skill says, and which files it has. Raises `ToolFault` for a name there is not."""
+    """The text of a skill and its files. Raises `ToolFault` for an unknown name."""
     skill = _named(skills, name)
     try:
         body = body_of(skill)
@@ -40,7 +40,7 @@ def use(skills: Skills, name: str) -> str:
 
 
 def resource(skills: Skills, name: str, path: str) -> str:
-    """The text of one of its files. Raises `ToolFault` for what is not there, and for what is outside its folder."""
+    """The text of one of its files. Raises `ToolFault` for a missing file, or one outside its folder."""
     skill = _named(skills, name)
     must_be_path(path)
     try:

@@ -1,4 +1,4 @@
-"""The parts cut from long outputs, kept for as long as the run may ask for them."""
+"""Storage of long outputs whose shown text was cut, for as long as the run may need them."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from kotef.sandbox import HeadTail
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")
 MAX_BYTES: Final = 5_000_000
-"""Of one text, in UTF-8; of a longer one, head and tail."""
+"""Bytes kept per text, in UTF-8; of a longer one, head and tail."""
 _SAID: Final = 1_000
 """Bytes of them for the line that says what is left out."""
 WHOLE: Final = MAX_BYTES - _SAID
@@ -25,7 +25,7 @@ MAX_AGE: Final = 7 * 86_400
 
 
 class Stash:
-    """Whole texts of one run by an id that follows from the text: to keep one twice is to keep it once.
+    """Whole texts of one run by an id derived from the text, so that equal texts are stored once.
 
     So a text has the same id after a kill, and what names an id need not be stored beside it.
     """
@@ -35,7 +35,7 @@ class Stash:
         self.path = path
 
     def keep(self, text: str) -> str:
-        """The id by which `read` gives the text back. Raises `NoSpaceError` or `WorkspaceError`."""
+        """Store a text; returns its id for `read`. Raises `NoSpaceError` or `WorkspaceError`."""
         content = redactor().text(text).encode("utf-8", "replace")
         name = name_of(content)
         place = self.path / name
@@ -60,7 +60,7 @@ class Stash:
 
 
 def too_old(runs: Path) -> dict[Path, int]:
-    """The texts of all runs below this directory whose time is over, with their sizes in bytes."""
+    """Expired texts of all runs below this directory, with their sizes in bytes."""
     since = time.time() - MAX_AGE
     found = {}
     for path in runs.glob("*/stash/tr_*"):

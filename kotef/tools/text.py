@@ -1,4 +1,4 @@
-"""Reading and writing of text files that changes only what is meant to change."""
+"""Reading and writing of text files without unintended changes."""
 
 import codecs
 import re
@@ -25,7 +25,7 @@ class Text:
     """utf-8, utf-16-le or utf-16-be; latin-1 when it is none of them, which is a guess that loses nothing."""
     bom: bytes = b""
     marks: tuple[tuple[str, str], ...] = ()
-    """Each `[secret:NAME]` in it and what the file really holds there (`secrets.Shown`)."""
+    """Each `[secret:NAME]` in it and the real content of the file there (`secrets.Shown`)."""
 
     @property
     def plain(self) -> str:
@@ -39,7 +39,7 @@ class Text:
 
     @property
     def note(self) -> str:
-        """What is unusual about the file, for the model; empty for UTF-8 with Unix line ends."""
+        """Unusual facts about the file, for the model; empty for UTF-8 with Unix line ends."""
         latin = "not UTF-8, shown as latin-1" if self.encoding == "latin-1" else ""
         mark = f"{self.encoding} with a byte order mark" if self.bom else ""
         return ", ".join(part for part in (latin, mark, "CRLF line ends" if self.newline == "\r\n" else "") if part)
@@ -94,7 +94,7 @@ def _decoded(content: bytes) -> Text | None:
 
 
 def lines_of(plain: str) -> list[str]:
-    r"""Lines as editors count them: split at `\n` only; the end of the last line opens no further one."""
+    r"""Lines as editors count them: split at `\n` only; a final newline does not start another line."""
     lines = plain.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

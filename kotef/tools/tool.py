@@ -1,20 +1,22 @@
 """The type of a tool, and the context its calls work in."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
-from kotef.failures.tool_calls import Category
+from kotef.failures.quoting import plain
 from kotef.sdd.memory import MemoryFiles
 from kotef.shell import Ruling
+from kotef.tools.block_match import MatchStep
 from kotef.tools.command_outcome import ToolAnswer
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.stash import Stash
 from kotef.tools.truncated_output import Keep
@@ -32,12 +34,12 @@ ends a process."""
 Tier = Literal["core", "standard", "all"]
 """Each contains the one before."""
 Feature = Literal["apply_patch", "mcp", "memory", "more_skills", "skill_files", "skills", "web", "web_search"]
-"""What a run must have switched on, or have, for a tool to be offered at all."""
+"""A feature that a run must have before a tool is offered."""
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What the tools of one visit act on; one context per visit."""
+    """The context of tools in one visit."""
 
     root: Path
     guard: FileGuard
@@ -54,7 +56,7 @@ class ToolContext:
     background: "Background | None" = None
     """Runs commands that continue; None if none may."""
     start: "RunStart | None" = None
-    """What the workspace was when the run began."""
+    """The workspace as it was when the run began."""
     memory: MemoryFiles | None = None
     """Notes from run to run; None if there is no place for them."""
     skills: Skills | None = None
@@ -63,8 +65,8 @@ class ToolContext:
     claim: Callable[[str, str], str] | None = None
     """Takes a claim that something cannot be done honestly: place, and what contradicts it. Returns what code
     found to be so, empty if it cannot know; raises `ToolFault` where the claim is wrong. None: no claim is taken."""
-    edited: Callable[[str, str], None] = lambda _path, _diff: None
-    """Told of each file that an editor changed, with the hunks, for whoever watches."""
+    edited: Callable[[str, str, Sequence[MatchStep]], None] = lambda _path, _diff, _steps: None
+    """Called for each file that an editor changed, with the hunks and the step that matched each edit."""
     reads: tuple[Path, ...] = ()
     """What a person lets it read beyond the workspace: real paths."""
     watching: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -85,6 +87,33 @@ class Args(BaseModel):
 
 
 Arguments = Mapping[str, Any]
+
+
+MAX_MISFITS: Final = 5
+"""Arguments named in one refusal."""
+
+
+def misfit(tool: str, error: ValidationError, takes: Sequence[str]) -> str:
+    """What does not fit, one line an argument, and the arguments that the tool takes."""
+    found = error.errors(include_url=False, include_context=False)
+    lines = [f"- {_place(one['loc'])}: {one['msg']}{_given(one)}" for one in found[:MAX_MISFITS]]
+    more = [f"- and {len(found) - MAX_MISFITS} more"] if len(found) > MAX_MISFITS else []
+    head = f"the arguments do not fit {tool}; nothing was executed:"
+    return "\n".join([head, *lines, *more, f"It takes: {', '.join(takes) or 'no arguments'}."])
+
+
+def _place(parts: Sequence[int | str]) -> str:
+    return ".".join(plain(str(part), 60) for part in parts) or "arguments"
+
+
+def _given(found: Mapping[str, Any]) -> str:
+    """The value that does not fit, where there is one and it is short to say."""
+    value = found.get("input")
+    if found["type"] in {"missing", "extra_forbidden"}:
+        return ""
+    if isinstance(value, str | int | float | None):
+        return f", not {plain(repr(value), 80)}"
+    return f", not {'an object' if isinstance(value, dict) else 'a list'}"
 
 
 def its_path(arguments: Arguments) -> tuple[str, ...]:
@@ -116,18 +145,30 @@ class ToolSpec:
     polls: bool = False
     """Whether it asks after something that changes by itself: asking again and again is not a loop."""
 
-    def bind(self, context: ToolContext) -> "BaseTool":
-        """The tool as langchain wants it, its artifact the kind of failure; a `ToolFault` it raises passes through."""
+    def validate(self, arguments: Arguments) -> dict[str, Any]:
+        """The arguments with the types that the schema names; those of a tool from outside as they are.
 
-        async def call(*whole: dict[str, Any], **arguments: Any) -> tuple[str, Category | None]:
+        Raises `ToolFault` that names each argument that does not fit.
+        """
+        if isinstance(self.args, dict):
+            return dict(arguments)
+        try:
+            return self.args.model_validate(dict(arguments)).model_dump(exclude_unset=True)
+        except ValidationError as error:
+            raise ToolFault("schema_reject", misfit(self.name, error, tuple(self.args.model_fields))) from error
+
+    def bind(self, context: ToolContext) -> "BaseTool":
+        """The tool as langchain wants it, its artifact what it reports; a `ToolFault` it raises passes through."""
+
+        async def call(*whole: dict[str, Any], **arguments: Any) -> tuple[str, ToolAnswer | None]:
             answer = await self.act(context, **(whole[0] if whole else arguments))
-            return (answer.text, answer.red) if isinstance(answer, ToolAnswer) else (answer, None)
+            return (answer.text, answer) if isinstance(answer, ToolAnswer) else (answer, None)
 
         return self._tool(call)
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What an endpoint is sent of it."""
+        """The schema as sent to an endpoint."""
         from langchain_core.utils.function_calling import convert_to_openai_tool
 
         return convert_to_openai_tool(self._tool(self.act))

@@ -1,15 +1,20 @@
 """The toolset of one run: what its tools may use in the workspace, and their limits."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kotef.context.skills import SHOWN, Skills
 from kotef.sdd.memory import MemoryFiles
-from kotef.tools.tool import Feature, Tier
+from kotef.tools.tool import Feature, Tier, ToolSpec
+
+CallRule = Callable[[str, Mapping[str, Any]], str]
+"""Tool and arguments → why the call may not be made; empty if it may. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What this machine, this user and this repository give a run; nothing of it is checkpointed."""
+    """The tools that machine, user and repository allow a run; nothing of it is checkpointed."""
 
     tier: Tier = "all"
     """The ceiling: it narrows what is offered and never widens it."""
@@ -19,10 +24,14 @@ class Kit:
     """Tokens the model reads at once, by its settings; None if they do not say."""
     memory: MemoryFiles | None = None
     skills: Skills = field(default_factory=Skills)
+    more: tuple[ToolSpec, ...] = ()
+    """Tools of extensions."""
+    rules: tuple[CallRule, ...] = ()
+    """Guards of extensions: each can refuse a call of a tool."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the registry asks for before it offers a tool."""
+        """The features of the run, for the registry."""
         skills = self.skills.found
         had: dict[Feature, object] = {
             "apply_patch": self.patches,

@@ -17,7 +17,7 @@ MAX_LINES: Final = 2000
 
 
 def note(name: str) -> str:
-    """What stands where a part is left out."""
+    """The note in place of an omitted part."""
     return f"view_truncated_output {name} shows what was kept"
 
 
@@ -52,5 +52,5 @@ def view(text: str | None, name: str, lines: str) -> str:
 def _range(lines: str) -> tuple[int, int]:
     first, _, last = (part.strip() for part in lines.partition("-"))
     if not first.isdecimal() or (last and not last.isdecimal()) or int(first) < 1 or (last and int(last) < int(first)):
-        raise ToolFault("schema_reject", f"range {clip_line(lines, 40)!r} is none; it looks like 1-400")
+        raise ToolFault("schema_reject", f"range {clip_line(lines, 40)!r} is not valid; a range looks like 1-400")
     return int(first), int(last) if last else int(first) + MAX_LINES - 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_BYTES: Final = 2_000_000
-"""Of one answer, as sent and unpacked alike."""
+"""Bytes per answer, both as sent and decompressed."""
 MAX_TEXT: Final = 10_000
 """Characters shown of one page in one call."""
 SECONDS: Final = 20.0
@@ -43,7 +43,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 class _WebResponse(NamedTuple):
-    """What a server sent in the end."""
+    """The final response of a server."""
 
     url: str
     status: int
@@ -78,7 +78,7 @@ class Web:
         response = await _in_time(self._search(asked), self.search_url)
         try:
             hits = json.loads(response)["results"]
-            shown = [_told(hit) for hit in hits[:RESULTS]]
+            shown = [_result_lines(hit) for hit in hits[:RESULTS]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = "the search server did not answer in JSON; its `search.formats` must list json"
             raise ToolFault("exec_error", message) from error
@@ -114,7 +114,7 @@ class Web:
             name = host if ":" in host else host.encode("idna").decode()
             addresses = await self.resolve(name, port)
         except (OSError, UnicodeError) as error:
-            raise ToolFault("exec_error", f"{host} is not known to the network") from error
+            raise ToolFault("exec_error", f"{host} cannot be resolved") from error
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise ToolFault(
                 "permission_denied", f"{host} is not on the open internet; only public addresses are fetched"
@@ -169,7 +169,7 @@ async def _body(response: "httpx2.Response") -> bytes:
     """The bytes of an answer, unpacked; never more than `MAX_BYTES`, however small they were packed."""
     packed = response.headers.get("content-encoding", "identity").strip().lower()
     if packed not in {"identity", "gzip", "x-gzip", ""}:
-        raise ToolFault("exec_error", f"the answer is packed as {packed[:50]}, which was not asked for")
+        raise ToolFault("exec_error", f"the answer is compressed with {packed[:50]}, which was not requested")
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk
@@ -181,7 +181,7 @@ async def _body(response: "httpx2.Response") -> bytes:
     try:
         whole = unpack.decompress(content, MAX_BYTES)
     except zlib.error as error:
-        raise ToolFault("exec_error", f"the answer cannot be unpacked: {error}") from error
+        raise ToolFault("exec_error", f"the answer cannot be decompressed: {error}") from error
     if unpack.unconsumed_tail:
         raise _too_large()
     return whole
@@ -199,7 +199,7 @@ def _decoded(content: bytes, charset: str | None) -> str:
         return content.decode("utf-8", "replace")
 
 
-def _told(hit: dict[str, Any]) -> str:
+def _result_lines(hit: dict[str, Any]) -> str:
     """Title, address and excerpt of one result."""
     title, url, excerpt = (" ".join(str(hit.get(key) or "").split()) for key in ("title", "url", "content"))
     return f"{clip_line(title, 200)}\n  {clip_line(url, 300)}\n  {clip_line(excerpt, 400)}"

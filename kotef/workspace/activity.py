@@ -58,7 +58,7 @@ class _Period(NamedTuple):
 
 
 class RunActivity:
-    """What a run has recorded so far."""
+    """The recorded activity of a run."""
 
     def __init__(self, periods: tuple[_Period, ...], written: dict[str, float]) -> None:
         """`written`: path → time of the last write by a file tool."""

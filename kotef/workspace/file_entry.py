@@ -26,7 +26,7 @@ PLAIN: Final = "100644"
 EXECUTABLE: Final = "100755"
 LINK: Final = "120000"
 UNKNOWN: Final = FileEntry("", "")
-"""What no snapshot holds: a device, a file too large or unreadable."""
+"""An entry that no snapshot contains: a device, a file too large or unreadable."""
 DIRECTORY: Final = FileEntry("040000", "")
 """A directory with a file somewhere below it, whatever that is."""
 _MOST_FOLDERS: Final = 1_000
@@ -34,12 +34,12 @@ _MOST_FOLDERS: Final = 1_000
 
 
 def entry_at(root: Path, path: str, *, largest: int) -> FileEntry | None:
-    """What is at `path` now; None if nothing is, or folders without a file. Files above `largest` bytes are unknown."""
+    """The entry at `path`; None if there is nothing, or only folders. Files above `largest` bytes are unknown."""
     return content_at(root, path, largest=largest)[0]
 
 
 def content_at(root: Path, path: str, *, largest: int) -> tuple[FileEntry | None, bytes]:
-    """As `entry_at`, with the content of a file, or the target of a link."""
+    """Like `entry_at`, with the content of a file or the target of a link."""
     try:
         with parent_within(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)

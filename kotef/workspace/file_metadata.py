@@ -201,7 +201,7 @@ def _handle(root: Path, path: str) -> Iterator[str]:
     try:
         mode = os.fstat(file).st_mode
         if not (stat.S_ISDIR(mode) if path.endswith("/") else stat.S_ISREG(mode)):
-            raise OSError(errno.EINVAL, "is of another kind now", path)
+            raise OSError(errno.EINVAL, "is now a different kind of file", path)
         yield f"/proc/self/fd/{file}"
     finally:
         os.close(file)

@@ -52,7 +52,7 @@ class InstalledEnvironments(BaseModel):
 
 
 class EnvironmentChanges(NamedTuple):
-    """What changed in the environments."""
+    """Changes in the environments."""
 
     new: tuple[str, ...] = ()
     """Environments, packages and files that did not exist before."""
@@ -134,7 +134,7 @@ def remember_environments(
 def altered_environments(
     snapshots: Snapshots, held: Collection[str], known: InstalledEnvironments, *, since: float, writable: bool
 ) -> EnvironmentChanges:
-    """What differs now from `known`, which was taken at `since`. Only entries with a later change time are examined.
+    """Differences from `known`, which was taken at `since`. Only entries with a later change time are examined.
 
     If commands cannot write environments (not `writable`), only whole environments can appear, go or be exchanged.
     """
@@ -165,7 +165,7 @@ def was_environment_link(known: InstalledEnvironments, path: str) -> bool:
 
 
 def _inside(snapshots: Snapshots, place: str, known: InstalledEnvironments, since: float) -> EnvironmentChanges:
-    """What changed in an environment that is still the same folder."""
+    """Changes in an environment that is still the same folder."""
     root, newer = snapshots.root, list(_newer(snapshots.root, place, since))
     caches = [path for path, is_cache in newer if is_cache]
     suspects = [path for path, is_cache in newer if not is_cache][:_NAMED]

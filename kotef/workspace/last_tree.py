@@ -13,7 +13,7 @@ _NAME: Final = "seen.json"
 
 
 class Since(NamedTuple):
-    """What has changed since a run looked last, and not by its file tools."""
+    """Changes since a run last looked, except those of its file tools."""
 
     changed: tuple[str, ...]
     """Sorted."""
@@ -47,7 +47,7 @@ def read_last_tree(run_dir: Path) -> str:
 
 
 def changed_since_last_tree(run_dir: Path, snapshots: Snapshots) -> Since:
-    """What is not as the run saw it last; nothing where that is not on record."""
+    """Changes since the run last looked; empty if that is not recorded."""
     try:
         noted = json.loads((run_dir / _NAME).read_bytes())
         changed = snapshots.changed(noted["tree"], snapshots.take())

@@ -51,7 +51,7 @@ class Environments:
         """Called after the last command: remove the cache folders that were made here."""
         self._places = {}
         while self._made:
-            with suppress(OSError):  # it is not empty any more
+            with suppress(OSError):  # it is no longer empty
                 self._made.pop().rmdir()
 
     def _room_for_caches(self, modules: str) -> Iterable[Path]:

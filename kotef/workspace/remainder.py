@@ -98,7 +98,7 @@ def keep_remainder(snapshots: Snapshots, tree: str, *, cap: int = BACKUP_LIMIT) 
 
 
 def read_remainder(snapshots: Snapshots, tree: str) -> Remainder | None:
-    """What was kept for this tree; None if nothing was, or if an earlier version of kotef kept it."""
+    """The remainder kept for this tree; None if there is none, or if an earlier version of kotef kept it."""
     try:
         return Remainder.model_validate(json.loads(_record(remainder_folder(snapshots, tree)).read_bytes()))
     except (OSError, ValueError):

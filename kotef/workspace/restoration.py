@@ -47,7 +47,7 @@ class WorkspaceDifference(NamedTuple):
 
 
 class RestoreReport(NamedTuple):
-    """What `restore_remainder` did and found; paths are relative to the workspace and sorted."""
+    """The result of `restore_remainder`; paths are relative to the workspace and sorted."""
 
     brought_back: tuple[str, ...] = ()
     """Paths that were deleted and are restored."""

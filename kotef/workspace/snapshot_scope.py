@@ -40,7 +40,7 @@ EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT_FOLDERS)
 
 
 class FileMark(NamedTuple):
-    """What the file system says of one file; a file whose mark is the same was hardly written to."""
+    """File system data of one file; a file with the same mark has almost certainly not changed."""
 
     mode: int
     size: int

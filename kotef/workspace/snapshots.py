@@ -39,7 +39,7 @@ _LONGEST_LOOK: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did; paths are relative to the workspace and sorted."""
+    """The result of a restore; paths are relative to the workspace and sorted."""
 
     put_back: tuple[str, ...]
     """Written or deleted. Paths that were as wanted already are in neither."""

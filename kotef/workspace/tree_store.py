@@ -113,7 +113,7 @@ class TreeStore:
         return dict(zip(paths, kept, strict=True))
 
     def blob(self, name: str) -> bytes | None:
-        """What was kept under this id; None when it is lost, or something else now."""
+        """The content with this id; None if it is lost or damaged."""
         with suppress(UnreadableObjectError):
             return self._loose.read(name, "blob")
         done = self._run("cat-file", "blob", name)

@@ -36,7 +36,7 @@ Judges = Callable[[str], bool]
 
 
 class UntrackedFiles(BaseModel):
-    """What no snapshot held when the baseline was judged. Kept in the store, its id with the verification."""
+    """Files outside snapshots when the baseline was judged. Kept in the store, its id with the verification."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,13 +47,13 @@ class UntrackedFiles(BaseModel):
     judging: frozenset[str]
     """Those of `files` that judge."""
     outside: dict[str, str]
-    """What judges and is behind a link that leads out of the workspace: path → blob id."""
+    """Judging files behind a link out of the workspace: path → blob id."""
     installed: frozenset[str]
     """Environments, dependencies and caches, which are believed as the interpreter is, and not read."""
     repositories: frozenset[str]
     """Directories that were repositories of their own."""
     awaited: frozenset[str]
-    """What the checks read where it is there, as names or globs."""
+    """Names or globs of files that the checks read if they exist."""
     complete: bool = True
     """Whether `files` is all there was."""
     environments: InstalledEnvironments = InstalledEnvironments()
@@ -61,7 +61,7 @@ class UntrackedFiles(BaseModel):
 
 
 class UntrackedChanges(BaseModel):
-    """What is there now and was not there, or not so, at the baseline."""
+    """Files that were added or changed since the baseline."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,9 +70,9 @@ class UntrackedChanges(BaseModel):
     new: tuple[str, ...]
     """Python code and what judges, new or changed."""
     gone: tuple[str, ...]
-    """What judged."""
+    """Deleted files that judged."""
     outside: tuple[str, ...]
-    """What judges, from outside the workspace, and was changed."""
+    """Changed files outside the workspace that judge."""
 
 
 def remember_untracked(
@@ -127,7 +127,7 @@ def change_time(root: Path) -> float:
 
 
 def read_untracked(snapshots: Snapshots, name: str) -> UntrackedFiles | None:
-    """What `remember_untracked` kept; None when the store has lost it."""
+    """The files that `remember_untracked` kept; None if the store lost them."""
     content = snapshots.blob(name) if name else None
     try:
         return UntrackedFiles.model_validate(json.loads(content)) if content is not None else None
@@ -136,7 +136,7 @@ def read_untracked(snapshots: Snapshots, name: str) -> UntrackedFiles | None:
 
 
 def scan_untracked(snapshots: Snapshots, tree: str, known: UntrackedFiles, *, judges: Judges) -> UntrackedChanges:
-    """What came, changed or went since; a file with an older change time is as it was and is not read."""
+    """Files added, changed or deleted since; a file with an older change time is unchanged and not read."""
     root = snapshots.root
     compiled: list[str] = []
     fresh: list[str] = []
@@ -177,7 +177,7 @@ def steering_from_outside(root: Path, environment: Mapping[str, str], since: flo
 
 
 def _files(snapshots: Snapshots, held: Collection[str], installed: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """What no snapshot holds: files, and links to directories (True); of what is installed, only what is on top."""
+    """Files outside snapshots, and links to directories (True); of environments only the top level."""
     root, own = snapshots.root, (".sdd/runs", _relative(snapshots.store.parent, snapshots.root))
     for directory, names, files in os.walk(root):
         here = _relative(Path(directory), root)

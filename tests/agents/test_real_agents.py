@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, TEST, Ran, git, kotef
+from support.loop import BUG, UNITTEST, UNITTEST_TEST, Ran, git, kotef
 from support.openai_server import OpenAIServer, Reply, Request, call, calls, text
 
 pytestmark = pytest.mark.agents
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
     root.mkdir()
     (root / "calc.py").write_text(BUG)
-    (root / "test_calc.py").write_text(TEST)
+    (root / "test_calc.py").write_text(UNITTEST_TEST)
     (root / ".gitignore").write_text("__pycache__/\n")
     git(root, "init", "-q")
     git(root, "add", "-A")
@@ -42,7 +42,7 @@ def hired(project: Path, monkeypatch: pytest.MonkeyPatch, coder: str, script: li
         pytest.skip(f"{coder.split(maxsplit=1)[0]} is not installed: neither on PATH nor in a folder of KOTEF_AGENTS")
     with OpenAIServer(lambda _, number: script[min(number, len(script) - 1)]) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base_url)
-        ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", coder, "--max-attempts", "1")
+        ran = kotef(project, "run", "make add add", "--check", UNITTEST, "--coder", coder, "--max-attempts", "1")
         return ran, server.requests
 
 

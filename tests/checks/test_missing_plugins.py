@@ -84,10 +84,13 @@ def test_the_distribution_is_the_one_that_the_project_names(tmp_path: Path) -> N
     said = "error: unrecognized arguments: {}"
 
     assert missing_of(said.format("--harvest-all"), tmp_path) == (
-        "pytest does not know --harvest-all, an option of a plug-in",
+        "pytest does not know --harvest-all, an option of a missing plug-in",
         "pytest_harvest",
     )
-    assert missing_of(said.format("--sow"), tmp_path) == ("pytest does not know --sow, an option of a plug-in", "")
+    assert missing_of(said.format("--sow"), tmp_path) == (
+        "pytest does not know --sow, an option of a missing plug-in",
+        "",
+    )
     assert missing_of("1 failed in 0.1s", tmp_path) is None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -297,3 +298,17 @@ def test_nothing_is_found_where_nothing_is_declared(place: Path) -> None:
     assert checks == ()
     assert required(list(tried(place, checks=checks).values())) == TrialResult(())
     assert list(place.iterdir()) == []
+
+
+def test_what_is_missing_is_installed_into_the_active_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the project has none of its own."""
+    import venv
+
+    active = place.parent / "envs" / "mine"
+    venv.create(active, with_pip=False, symlinks=True)
+    (active / "bin" / "pip").touch()
+    monkeypatch.setenv("VIRTUAL_ENV", str(active))
+    monkeypatch.setenv("PATH", f"{active}/bin:{os.environ['PATH']}")
+    unknown = Check(name="tests", command="python3 -m nose2", role="test", origin="detected")
+    found = tried(place, checks=(unknown,))["tests"]
+    assert (found.starts, found.install) == (False, f"{active}/bin/python -m pip install nose2")

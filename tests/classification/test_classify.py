@@ -275,10 +275,10 @@ def test_classification_needs_no_history() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("make", "1", "", ""), "exit_code is '1': an int is wanted"),
-        (("make", 1, b"x", ""), "stdout is of type bytes: text is wanted (decode it first)"),
-        (("make", 1, "", None), 'stderr is of type NoneType: text is wanted (pass "" for nothing)'),
-        ((None, 1, "", ""), "command is of type NoneType"),
+        (("make", "1", "", ""), "exit_code is '1': it must be an int"),
+        (("make", 1, b"x", ""), "stdout must be text, not bytes (decode it first)"),
+        (("make", 1, "", None), 'stderr must be text, not NoneType (pass "" for nothing)'),
+        ((None, 1, "", ""), "command must be text, not NoneType"),
     ],
 )
 def test_an_argument_of_another_type_is_named(arguments: tuple[Any, ...], said: str) -> None:

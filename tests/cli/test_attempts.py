@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -115,7 +114,7 @@ def test_an_attempt_is_put_in_place_and_the_run_undone_byte_for_byte(root: Path,
 
     first = kotef(root, "apply", ran.run_dir.name, "--attempt", "1")
     assert first.code == 0, first.stderr
-    assert f"way back: kotef apply {ran.run_dir.name} --saved 1" in first.stdout
+    assert f"to go back: kotef apply {ran.run_dir.name} --saved 1" in first.stdout
     assert (root / "link").readlink() == Path("tool.sh")
     assert not os.access(root / "tool.sh", os.X_OK)
     assert (root / "windows.txt").read_bytes() == b"one\r\n"
@@ -233,7 +232,7 @@ def test_what_a_person_changed_after_the_run_is_not_touched(root: Path, green: R
     forced = kotef(root, *command, "--last", "--force")
     assert forced.code == 0
     for turn in range(3):  # every way back that is printed is open, without force
-        forced = kotef(root, *forced.stdout.split("way back: kotef ")[1].split())
+        forced = kotef(root, *forced.stdout.split("to go back: kotef ")[1].split())
         assert forced.code == 0
         assert (everything(root) == before) == (turn % 2 == 0), "nothing is lost by force either"
 
@@ -241,7 +240,7 @@ def test_what_a_person_changed_after_the_run_is_not_touched(root: Path, green: R
 def test_the_way_back_from_an_undone_kill_is_open_until_somebody_edits(root: Path, green: Ran) -> None:
     (green.run_dir / "result.json").unlink()
     before = everything(root)
-    back = kotef(root, "undo", "--last", "--force").stdout.split("way back: kotef ")[1].split()
+    back = kotef(root, "undo", "--last", "--force").stdout.split("to go back: kotef ")[1].split()
     assert kotef(root, *back).code == 0
     assert everything(root) == before
     (root / "calc.py").write_text("mine\n")
@@ -377,13 +376,13 @@ def test_without_git_all_of_it_works(root: Path, run: Callable[..., Ran]) -> Non
 WRONG = [
     (("apply",), "which run?"),
     (("undo", "2026", "--last"), "both"),
-    (("undo", "no-such-run"), "no run is called"),
+    (("undo", "no-such-run"), "no run is named"),
     (("apply", "--last"), "which attempt?"),
-    (("apply", "--last", "--attempt", "1", "--saved", "1"), "--attempt 1 and --saved 1 exclude each other"),
+    (("apply", "--last", "--attempt", "1", "--saved", "1"), "--attempt and --saved cannot be combined"),
     (("apply", "--last", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
     (("apply", "--last", "--saved", "7"), "no saved state 7"),
     (("diff", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
-    (("apply", "--last", "--attempt", "0"), "--attempt 0: a whole number from 1 on is wanted"),
+    (("apply", "--last", "--attempt", "0"), "--attempt 0: expected a whole number of at least 1"),
 ]
 
 
@@ -409,7 +408,7 @@ def test_a_forged_record_leads_nowhere(root: Path, green: Ran) -> None:
 
 def test_on_a_terminal_the_patch_is_coloured_and_cannot_steer_it(root: Path, run: Callable[..., Ran]) -> None:
     run(write("evil.txt", "\x1b]0;owned\x07 and more\n"), edit("calc.py", "a - b", "a + b"), DONE)
-    shown = at_a_terminal([sys.executable, "-m", "kotef", "diff"], root, {})
+    shown = at_a_terminal(["diff"], root, {})
     assert "\x1b[32m+    return a + b\x1b[0m" in shown
     assert "\x1b]0;" not in shown
     assert "]0;owned and more" in shown

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support import loop
-from support.loop import BUG, TEST, Ran, contents, git, kotef
+from support.loop import BUG, UNITTEST_TEST, Ran, contents, git, kotef
 
 from kotef.cli.main import main
 from kotef.sandbox import checkout
@@ -27,7 +27,7 @@ def plain_project(tmp_path: Path) -> Path:
     root = tmp_path / "plain"
     root.mkdir()
     (root / "calc.py").write_text(BUG)
-    (root / "test_calc.py").write_text(TEST)
+    (root / "test_calc.py").write_text(UNITTEST_TEST)
     return root
 
 
@@ -123,16 +123,16 @@ def test_what_failed_before_does_not_excuse_what_fails_now(repository: Path) -> 
 
 def test_green_checks_are_red_when_a_test_went_missing_or_is_skipped(repository: Path) -> None:
     (repository / "calc.py").write_text(GREEN)
-    (repository / "test_calc.py").write_text(TEST.replace("test_nothing", "nothing"))
+    (repository / "test_calc.py").write_text(UNITTEST_TEST.replace("test_nothing", "nothing"))
     ran, found = checked(repository, "--check", PYTEST)
     assert (ran.code, found["detail"], found["missing"]) == (3, "tests_missing", ["test_calc.py::Add::test_nothing"])
     ran = kotef(repository, "check", "--check", PYTEST, "--github")
     lines = ran.stdout.splitlines()
-    assert "red: 1 test that ran at HEAD is not run any more" in lines
+    assert "red: 1 test that ran at HEAD no longer runs" in lines
     titles = [line.partition(":")[0] for line in lines]
-    assert titles.index("not run any more") < titles.index("fixed"), "the cause comes first"
+    assert titles.index("no longer run") < titles.index("fixed"), "the cause comes first"
     assert lines[-1].startswith("::error file=test_calc.py,title=test_calc.py%3A%3AAdd%3A%3Atest_nothing::")
-    skipped = TEST.replace("    def test_nothing", "    @unittest.skip('x')\n    def test_nothing")
+    skipped = UNITTEST_TEST.replace("    def test_nothing", "    @unittest.skip('x')\n    def test_nothing")
     (repository / "test_calc.py").write_text(skipped)
     ran, found = checked(repository, "--check", PYTEST, "--against", "HEAD")
     assert (ran.code, found["newlySkipped"]) == (3, ["test_calc.py::Add::test_nothing"])
@@ -204,13 +204,13 @@ def test_a_check_that_head_does_not_have_is_said_to_be_unjudged_there_and_compar
     for command, script in (("sh check.sh", "check.sh"), ("python judge.py", "judge.py")):
         ran = kotef(repository, "check", "--check", command)
         assert ran.code == 3
-        assert f"[could not be judged at HEAD: {script} is not there]" in ran.stdout.splitlines()[0]
+        assert f"[could not be judged at HEAD: {script} does not exist there]" in ran.stdout.splitlines()[0]
         assert "new since" not in ran.stdout
         assert "at HEAD too" not in ran.stdout
         assert "passed at HEAD" not in ran.stdout, "nobody knows"
     found = checked(repository, "--check", "sh check.sh", "--check", UNITTEST)[1]
     own, other = found["checks"]
-    assert (own["unjudged"], other["unjudged"]) == ("check.sh is not there", "")
+    assert (own["unjudged"], other["unjudged"]) == ("check.sh does not exist there", "")
     assert {failure["state"] for failure in own["failures"]} == {"failing"}
     assert {failure["state"] for failure in other["failures"]} == {"still"}
     assert (found["before"]["checks"], found["now"]["checks"]) == (1, 2)
@@ -252,7 +252,7 @@ def test_a_flaky_failure_is_red_and_called_so(plain_project: Path, monkeypatch: 
     assert (ran.code, found["detail"], found["flaky"]) == (3, "flaky", ["test_leak.py::test_two"])
     said = kotef(plain_project, "check", "--check", PYTEST).stdout
     assert "[flaky: passes alone]" in said
-    assert "passes alone" in said.splitlines()[-1]
+    assert "passes when run alone" in said.splitlines()[-1]
     assert checked(plain_project, "--check", PYTEST, "--reruns", "0")[1]["detail"] == "red"
 
 
@@ -325,7 +325,7 @@ def test_a_subdirectory_is_compared_with_itself(repository: Path) -> None:
     inner = repository / "inner"
     inner.mkdir()
     (inner / "calc.py").write_text(BUG)
-    (inner / "test_calc.py").write_text(TEST)
+    (inner / "test_calc.py").write_text(UNITTEST_TEST)
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "inner")
     (inner / "calc.py").write_text(GREEN)
@@ -419,7 +419,7 @@ def test_a_green_that_counts_no_test_says_so(tmp_path: Path) -> None:
     assert found["green"] is True
     ran = kotef(tmp_path, "check", "--check", "make test")
     assert "✓ make test: exit 0, no test counted" in ran.stdout
-    assert "green: 1 of 1 checks passed; by the exit status alone where no test is counted" in ran.stdout
+    assert "green: 1 of 1 checks passed; by exit status alone where no test was counted" in ran.stdout
 
 
 def test_json_says_which_ci_the_checks_saw(plain_project: Path) -> None:

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 import pytest
 from click.testing import CliRunner, Result
-from support.loop import BUG, TEST
+from support.loop import BUG, UNITTEST_TEST
 
 from kotef.cli.commands.classify import CHUNK, HEAD, TAIL, read_ends
 from kotef.cli.main import main
@@ -121,7 +121,7 @@ def test_a_contradiction_is_named(status: str, output: str, said: str) -> None:
 
 
 def test_a_place_in_this_directory_is_told_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_calc.py").write_text(TEST)
+    (tmp_path / "test_calc.py").write_text(UNITTEST_TEST)
     (tmp_path / "calc.py").write_text(BUG)
     ran = subprocess.run(
         [sys.executable, "-m", "unittest", "-q"], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -146,7 +146,7 @@ def test_an_exit_status_that_lies_is_contradicted() -> None:
 def test_a_machine_that_is_at_fault_is_named() -> None:
     done = classify("--command", "toxx", "--exit-code", "127", output="bash: line 1: toxx: command not found\n")
 
-    assert "tooling_error (command_not_found, the machine and not the code)" in done.output
+    assert "tooling_error (command_not_found, caused by the machine, not the code)" in done.output
 
 
 def test_a_file_is_read_as_well_as_standard_input(tmp_path: Path) -> None:
@@ -219,10 +219,10 @@ def test_exit_status_0_is_believed_and_what_looks_like_failure_is_not_denied() -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("diff", "--attempt", "x"), "--attempt x: a whole number from 1 on is wanted"),
-        (("check", "--reruns", "99"), "--reruns 99: a whole number from 0 to 10 is wanted"),
-        (("run", "--max-cost", "0"), "--max-cost 0.0: a number above 0 is wanted"),
-        (("classify", "--exit-code", "1.5"), "--exit-code 1.5: a whole number is wanted"),
+        (("diff", "--attempt", "x"), "--attempt x: expected a whole number of at least 1"),
+        (("check", "--reruns", "99"), "--reruns 99: expected a whole number from 0 to 10"),
+        (("run", "--max-cost", "0"), "--max-cost 0.0: expected a number above 0"),
+        (("classify", "--exit-code", "1.5"), "--exit-code 1.5: expected a whole number"),
     ],
 )
 def test_a_number_that_there_is_not_is_told_with_those_there_are(arguments: tuple[str, ...], said: str) -> None:

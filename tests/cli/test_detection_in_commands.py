@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, TEST, git, kotef
+from support.loop import BUG, UNITTEST_TEST, git, kotef
 
 GREEN = BUG.replace("a - b", "a + b")
 CONFIGURED = "[tool.pytest.ini_options]\n[tool.ruff]\n[tool.mypy]\nfiles = ['calc.py']\n"
@@ -20,7 +20,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root.mkdir()
     for name, text in {
         "calc.py": GREEN,
-        "test_calc.py": TEST,
+        "test_calc.py": UNITTEST_TEST,
         "pyproject.toml": CONFIGURED,
         ".gitignore": ".venv\n__pycache__\n.pytest_cache\n",
     }.items():
@@ -75,7 +75,7 @@ def test_check_and_run_and_init_and_doctor_leave_out_what_is_not_installed(proje
 
     ran = kotef(project, "init")
     assert "checks: `.venv/bin/python -m pytest`" in ran.stdout
-    assert f"note: {NOT_INSTALLED}; it is not written down" in ran.stdout
+    assert f"note: {NOT_INSTALLED}; it is written as a comment" in ran.stdout
     commands = [line for line in (project / ".sdd/architect.md").read_text().splitlines() if "ruff" in line]
     assert len(commands) == 1
     assert commands[0].startswith("# not installed")
@@ -112,7 +112,7 @@ def test_without_a_usable_environment_check_and_run_end_5_with_the_same_sentence
     ran = kotef(project, "run", "make it faster", "--coder", "fixers")
     assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (5, "environment_broken", "missing_runner")
     assert ran.result["sentence"].startswith(sentence)
-    assert "which needs no pytest: --check '.venv/bin/python -m unittest'" in ran.result["sentence"]
+    assert "and do not need pytest: --check '.venv/bin/python -m unittest'" in ran.result["sentence"]
     assert not [event for event in ran.events if event["event"] == "check_started"], "nothing was run"
     told = kotef(project, "doctor")
     assert told.code == 5

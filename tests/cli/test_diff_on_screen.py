@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.loop import git
 from support.run_events import recorded
 
 from kotef.cli.screen import Detail, Screen, coloured
@@ -96,3 +97,32 @@ def test_a_long_edit_is_folded_unless_all_is_wanted(
     screen(called("a.py"))
     assert page.getvalue().count("+line ") == lines
     assert ("48 more lines" in page.getvalue()) == (detail == "usual")
+
+
+@pytest.mark.parametrize("name", ["割引.py", "naïve café.py", 'say "hi".py', "a\tb.py", "plain b/name.py"])
+def test_the_name_of_a_file_is_readable_however_git_quotes_it(name: str, tmp_path: Path) -> None:
+    """As git itself writes the difference: the edit of such a file is known again, and not shown twice."""
+    git(tmp_path, "init", "-q")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("old\n")
+    git(tmp_path, "add", "-A")
+    (tmp_path / name).write_text("new\n")
+    patch = git(tmp_path, "diff")
+    (diff,) = file_diffs(patch)
+    assert coloured(patch).plain.splitlines()[0] == name
+    shown = ShownDiffs()
+    shown.note_edit(name, "@@ line 1 @@\n-old\n+new")
+    assert "b/" in name or shown.has(diff)
+
+
+def test_a_quoted_name_cannot_steer_the_terminal() -> None:
+    patch = 'diff --git "a/\\033[2Jx" "b/\\033[2Jx"\n--- "a/\\033[2Jx"\n+++ "b/\\033[2Jx"\n@@ -1 +1 @@\n-a\n+b\n'
+    (diff,) = file_diffs(patch)
+    assert diff.path == "[2Jx"
+    assert "\x1b" not in coloured(patch).plain
+
+
+def test_what_the_options_of_a_question_show_is_not_shown_again() -> None:
+    """Their differences have no header of git."""
+    (diff,) = file_diffs(HEAD + HUNK)
+    assert (diff.path, diff.changed) == ("q.sql", {"--- all of it", "+++ b/none"})

@@ -23,7 +23,7 @@ def test_a_missing_model_is_optional(project: Path) -> None:
     ran = kotef(project, "doctor")
     assert ran.code == 0
     assert finding(ran, "model: ").startswith(
-        "note    model: optional, and none is configured; fixers,search work without"
+        "note    model: optional; none is configured, and fixers,search work without"
     )
 
 

@@ -52,7 +52,7 @@ def test_alone_it_lists_as_the_subcommand_does(root: Path) -> None:
         "    3 of 3 attempts, seen 2 times; look at `a`",
     ]
     assert issues(root, "--json").stdout == issues(root, "list", "--json").stdout
-    assert issues(root, "--state", "resolved").stdout == "no resolved entry; 2 are not resolved\n"
+    assert issues(root, "--state", "resolved").stdout == "no resolved entries; 2 are not resolved\n"
 
 
 def test_without_an_id_the_newest_entry_is_shown(root: Path, tmp_path: Path) -> None:
@@ -60,18 +60,18 @@ def test_without_an_id_the_newest_entry_is_shown(root: Path, tmp_path: Path) -> 
     (tmp_path / ".sdd" / "issues.md").unlink()
     ran = issues(root, "show")
     assert (ran.code, ran.stderr.count("\n")) == (2, 1)
-    assert "no entry" in ran.stderr
+    assert "no entries" in ran.stderr
 
 
 def test_a_log_that_is_not_there_is_an_empty_list(tmp_path: Path) -> None:
-    assert issues(tmp_path).stdout.startswith("no entry: ")
+    assert issues(tmp_path).stdout.startswith("no entries: ")
     assert json.loads(issues(tmp_path, "list", "--json").stdout) == []
     assert json.loads(issues(tmp_path, "list", "--format", "sarif").stdout)["runs"][0]["results"] == []
     assert not (tmp_path / ".sdd").exists(), "looking writes nothing"
 
 
 def test_what_it_says_of_the_runs_without_an_entry_is_true(tmp_path: Path) -> None:
-    assert issues(tmp_path).stdout == "no entry: no run was made here\n"
+    assert issues(tmp_path).stdout == "no entries: nothing has been run here yet\n"
     (runs_dir(tmp_path) / "20260131-101500-3fa2").mkdir(parents=True)
     said = "1 run here has not ended: killed, or still at work; `kotef runs` lists it"
     assert issues(tmp_path).stdout == f"no entry; {said}\n"
@@ -123,7 +123,7 @@ def test_an_unknown_or_ambiguous_id_names_the_candidates(root: Path, command: st
     unknown, ambiguous = issues(root, command, "zz"), issues(root, command, "a")
     assert (unknown.code, ambiguous.code) == (2, 2)
     assert unknown.stderr == "kotef: error: no issue 'zz' (there are ab-2, aa-1)\n"
-    assert ambiguous.stderr == "kotef: error: 'a' may be any of ab-2, aa-1 (give more of the id)\n"
+    assert ambiguous.stderr == "kotef: error: 'a' is ambiguous: ab-2, aa-1 (use a longer prefix of the id)\n"
     assert unknown.stdout == ""
     assert (root / ".sdd" / "issues.md").read_bytes() == before
 

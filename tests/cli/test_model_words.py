@@ -8,6 +8,7 @@ from rich.console import Console
 from support.run_events import recorded
 
 from kotef.cli.screen import Detail, Screen
+from kotef.cli.screen.model_text import live_words
 from kotef.events import RecordedEvent
 from kotef.models import word_stream
 from kotef.models.word_stream import WordStream
@@ -59,3 +60,30 @@ def test_a_secret_that_comes_in_pieces_is_never_told(monkeypatch: pytest.MonkeyP
             words(piece)
     assert "the key is " in "".join(told)
     assert "sesame" not in "".join(told)
+
+
+CALL = '{"name": "edit_file", "arguments": {"path": "shop/cart.py"}}'
+CALLS = [
+    f"<tool_call>\n{CALL}\n</tool_call>",
+    "<function=edit_file>\n<parameter=path>\nshop/cart.py\n</parameter>\n</function>",
+    f"```json\n{CALL}\n```",
+    f"```\n{CALL}\n```",
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "call"), [("", CALL), *((before, call) for before in ("", "I fix a < b.\n\n") for call in CALLS)]
+)
+def test_a_call_written_as_text_is_not_shown_while_it_arrives(before: str, call: str) -> None:
+    """The tool's own line shows it; so no part of a call appears among the model's words, whatever has arrived."""
+    console = Console(file=io.StringIO(), width=100)
+    words = "".join(line.plain for line in live_words(before, console)).strip()
+    for end in range(len(before), len(before + call) + 1):
+        shown = "".join(line.plain for line in live_words((before + call)[:end], console)).strip()
+        assert shown in {words, f"{words}    ``", f"{words}    `", "› ``", "› `"}, (before + call)[:end]
+
+
+def test_other_blocks_and_comparisons_are_shown_while_they_arrive() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    said = "now it is:\n```python\ntotal < 3\n```"
+    assert "".join(line.plain for line in live_words(said, console)).endswith("total < 3")

@@ -77,7 +77,7 @@ def test_html_goes_to_stdout_or_to_a_file_and_leaves_the_directory_as_it_is(tmp_
 
 def test_a_run_without_a_result_has_a_page_and_no_other_report(tmp_path: Path) -> None:
     made_run(tmp_path, ended=False)
-    assert "stopped without an ending" in kotef(tmp_path, "report", "--format", "html").stdout
+    assert "it was killed in attempt 3" in kotef(tmp_path, "report", "--format", "html").stdout
     assert kotef(tmp_path, "report").code == 2
 
 

@@ -1,8 +1,11 @@
 """The status line tells what is going on, and what is used of each budget."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from support.run_events import recorded
 
 from kotef.cli.screen import Screen
@@ -59,3 +62,19 @@ def test_it_never_is_wider_than_the_terminal_and_always_says_which_attempt(width
 
 def test_that_it_is_stopping_is_said_where_room_is_scarce_too() -> None:
     assert "stopping after this step" in line(60, stopping=True)
+
+
+def test_a_step_in_wide_characters_leaves_the_budgets_in_place() -> None:
+    """A Chinese character and an emoji take two columns each."""
+    shown = line(100, what="echo " + "長い🎉" * 40)
+    assert shown.endswith("1:05 of 60 min")
+    assert "長" in shown
+    assert cell_len(shown) <= 100
+
+
+def test_the_echo_of_ctrl_c_fits_behind_the_status_line() -> None:
+    """Else it begins a new line, and a line of the view stays behind."""
+    page = Console(file=io.StringIO(), force_terminal=True, width=60)
+    screen = Screen(limits=Limits(), screen=page)
+    screen(recorded("check_started", check="pytest", command="pytest -q " + "tests/test_long_name.py " * 9))
+    assert len(f"{screen._status()}^C") < 60

@@ -1,18 +1,18 @@
 """What a person sees and types at a real terminal: the live view, the questions of -i, Ctrl-C, and the plain ways."""
 
 import io
-import os
-import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git, plan
+from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, UNITTEST, UNITTEST_TEST, Agent, Ran, git, plan
 from support.openai_server import OpenAIServer, call, calls, paced
 from support.terminal import Terminal
 
+from kotef.cli.screen import Screen
 from kotef.cli.screen.prompts import TerminalPrompts
 from kotef.deps import Option
 
@@ -41,15 +41,15 @@ def start(project: Path) -> Iterator[Start]:
         columns: int = 100,
         env: Mapping[str, str] | None = None,
         command: Sequence[str] = (),
+        check: str = CHECK,
+        cold: bool = False,
     ) -> Terminal:
         server = OpenAIServer(agent)
         server.__enter__()
         servers.append(server)
         where = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
-        line = command or ["run", "make add add", "--check", CHECK, "--coder", "model", *arguments]
-        return Terminal(
-            [sys.executable, "-m", "kotef", *line], project, columns=columns, env={**os.environ, **where, **(env or {})}
-        )
+        line = command or ["run", "make add add", "--check", check, "--coder", "model", *arguments]
+        return Terminal(line, project, columns=columns, env={**where, **(env or {})}, cold=cold)
 
     yield go
     for server in servers:
@@ -61,7 +61,9 @@ def ran(root: Path, status: int) -> Ran:
 
 
 def test_a_run_as_a_person_sees_it(project: Path, start: Start) -> None:
-    with start(Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 3")), FIX, DONE])) as screen:
+    (project / "test_calc.py").write_text(UNITTEST_TEST)
+    agent = Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 3")), FIX, DONE])
+    with start(agent, check=UNITTEST, cold=True) as screen:
         screen.see(
             lambda shown: (
                 any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in shown)
@@ -95,7 +97,7 @@ def test_quiet_leaves_checks_attempts_and_the_ending(project: Path, start: Start
     with start(Agent(coder=[*VIEWS, FIX, DONE]), "--quiet") as screen:
         assert screen.end() == 0
     assert "verified at attempt 1 of 3" in screen.text
-    assert "baseline: unittest -q: exit 1" in screen.text
+    assert "baseline: python test_calc.py: exit 1" in screen.text
     assert not [word for word in ("↳", "›", "return a + b") if word in screen.text]
 
 
@@ -118,6 +120,35 @@ def test_the_first_line_of_a_question_stays_on_a_small_screen() -> None:
     assert len(lines) + 2 <= 24, "and the prompt below them"
     assert lines[0] == QUESTION
     assert sum("more lines" in line for line in lines) == 3
+
+
+def test_a_question_in_wide_characters_stays_on_a_small_screen() -> None:
+    page = io.StringIO()
+    paper = Console(file=page, force_terminal=True, width=80, height=24, color_system=None, highlight=False)
+    prompts = TerminalPrompts(paper, nullcontext)
+    question = "割引は税の前ですか、後ですか？" * 15
+    assert prompts._room(question, [Option("前", "")]) <= 24 - 6 - 1 - 3, "six lines of 80 columns hold 225 characters"
+
+
+def test_nothing_is_drawn_while_a_line_is_printed_above_the_view() -> None:
+    """Else rich erases as many lines as the view had before, and one of them stays behind."""
+    screen = Screen(screen=Console(file=io.StringIO(), force_terminal=True, width=80))
+    free: list[bool] = []
+    with screen.watching():
+        view = screen._live
+        assert view is not None
+        printed = screen.screen.print
+
+        def printing(*objects: object, **options: object) -> None:
+            other = threading.Thread(target=lambda: free.append(view._lock.acquire(blocking=False)))
+            other.start()
+            other.join()
+            printed(*objects, **options)
+
+        screen.screen.print = printing
+        screen._tell("a line")
+        screen.screen.print = printed
+    assert free == [False]
 
 
 def test_the_plan_is_edited_in_the_editor_then_typed_then_approved(project: Path, start: Start, tmp_path: Path) -> None:
@@ -174,8 +205,8 @@ def test_a_later_plan_is_not_called_the_first_edit(project: Path, start: Start) 
     with start(Agent(coder=[DONE]), "--max-attempts", "1") as screen:
         assert screen.end() == 3
     with start(Agent(), command=["resume", "--last", "-i", "--max-attempts", "2"]) as screen:
-        screen.until("This is before the edits of attempt 2. Approve this plan (a)")
-        assert "Nothing is edited yet" not in screen.text
+        screen.until("Attempt 2 has not edited anything yet. Approve this plan (a)")
+        assert "Nothing has been edited yet" not in screen.text
         screen.type("q\n")
         assert screen.end() == 130
 
@@ -203,7 +234,8 @@ def view(shown: list[str]) -> list[str]:
 def test_on_a_narrow_terminal_every_line_of_the_view_fits_whatever_columns_is_exported(
     project: Path, start: Start
 ) -> None:
-    with start(Agent(coder=[LONG, FIX, DONE]), columns=40, env={"COLUMNS": "100"}) as screen:
+    (project / "test_calc.py").write_text(UNITTEST_TEST)
+    with start(Agent(coder=[LONG, FIX, DONE]), columns=40, env={"COLUMNS": "100"}, check=UNITTEST) as screen:
         screen.see(lambda shown: bool(view(shown)))
         screen.until("… 0:02")
         assert sum(line.startswith("attempt 1 of 3 · ") for line in screen.text.splitlines()) == 1

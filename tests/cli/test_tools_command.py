@@ -61,7 +61,7 @@ def test_the_help_tells_what_gives_each_need() -> None:
 def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("prompt", "coder", "go", "--root", str(tmp_path))
     _, err = told(*words, "--agent", "planner")
-    assert "kotef: warning: the model coder cannot work: none of its tools edits a file (" in err
+    assert "kotef: warning: the coder `model` cannot work: none of its tools edits a file (" in err
     assert "), in the role planner; it is skipped (" in err
     monkeypatch.setenv("KOTEF_TOOLS", "core")
     assert "at KOTEF_TOOLS=core; it is skipped" in told(*words, "--json")[1]
@@ -92,8 +92,8 @@ def test_skills_are_listed_with_where_they_are_from_and_broken_ones_with_why(tmp
         "    [31mHow to release.",
         f"{'review':<24} {user}",
         "    [31mHow to review.",
-        f"{'release':<24} {user}: not used, another skill of that name takes precedence",
-        "broken: .agents/skills/broken/SKILL.md:1: there is no SKILL.md; every folder here is a skill",
+        f"{'release':<24} {user}: not used, because another skill of that name takes precedence",
+        "broken: .agents/skills/broken/SKILL.md:1: there is no SKILL.md; every folder here must be a skill",
     ]
     facts = json.loads(told("skills", "--root", str(tmp_path), "--json")[0])
     assert [(one["name"], one["from"]) for one in facts["skills"]] == [
@@ -107,4 +107,4 @@ def test_skills_are_listed_with_where_they_are_from_and_broken_ones_with_why(tmp
 def test_where_there_is_no_skill_it_says_how_one_is_made(tmp_path: Path) -> None:
     out, _ = told("skills", "--root", str(tmp_path))
     user = Path(os.environ["XDG_CONFIG_HOME"]) / "kotef" / "skills"
-    assert out == f"no skill here; one is a folder with a SKILL.md in .sdd/skills, .agents/skills or {user}\n"
+    assert out == f"no skills here; a skill is a folder with a SKILL.md in .sdd/skills, .agents/skills or {user}\n"

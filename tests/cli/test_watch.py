@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.loop import BUG, CHECK, TEST, Agent, Ran, calls, git, kotef
 from support.openai_server import OpenAIServer, call, slow, text
+from support.process import Started
 
 from kotef.events import NoticeEvent
 from kotef.runs import store
@@ -75,7 +76,7 @@ def test_a_run_that_was_killed_is_an_error_with_the_way_on(project: Path) -> Non
     write(project, STARTED, {"event": "tool_started", **TOOL})
     watched = kotef(project, "watch")
     assert watched.code == 137
-    assert f"run {RUN} was killed; `kotef resume {RUN}` continues it" in watched.stdout
+    assert f"run {RUN}: it was killed; `kotef resume {RUN}` continues it" in watched.stdout
     as_json = kotef(project, "watch", RUN, "--json")
     assert (as_json.code, states(as_json)) == (137, ["verifying", "tool_running", "error"])
 
@@ -179,37 +180,25 @@ def test_a_line_that_is_none_of_ours_costs_itself_alone(log: Following, line: by
 def test_a_run_is_followed_from_another_process_while_it_works(project: Path) -> None:
     first = slow(calls(call("view_file", path="calc.py")), 1.5)
     agent = Agent(coder=[first, text("I give up.")])
-    words = [sys.executable, "-m", "kotef"]
     with OpenAIServer(agent) as server:
-        env = os.environ | {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted", "KOTEF_SANDBOX": "off"}
+        env = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted", "KOTEF_SANDBOX": "off"}
+        # the one process of its own interpreter: what it writes is read while it comes
         watch = subprocess.Popen(
-            [*words, "watch", "--json", "--wait", "60", "--root", str(project)],
-            env=env,
+            [sys.executable, "-m", "kotef", "watch", "--json", "--wait", "60", "--root", str(project)],
+            env=os.environ | env,
             stdout=subprocess.PIPE,
             text=True,
         )
-        line = [
-            *words,
-            "run",
-            "make add add",
-            "--coder",
-            "model",
-            "--check",
-            CHECK,
-            "--max-attempts",
-            "1",
-            "--root",
-            str(project),
-        ]
-        run = subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL)
+        bound = ("--max-attempts", "1", "--root", str(project))
+        run = Started(["run", "make add add", "--coder", "model", "--check", CHECK, *bound], env, project.parent)
         assert watch.stdout is not None
         told, seen_while_at_work = [], set()
         for text_line in watch.stdout:
             told.append(json.loads(text_line)["state"])
-            if run.poll() is None:
+            if run.is_at_work:
                 seen_while_at_work.add(told[-1])
         watch.stdout.close()
-        assert watch.wait(60) == run.wait(60) == 3
+        assert watch.wait(60) == run.end().returncode == 3
     at_work = ["tool_running", "streaming", "tool_running", "streaming"]
     assert told == ["verifying", "planning", *at_work, "verifying", "planning", "idle"]
     assert {"verifying", "planning", "streaming"} <= seen_while_at_work

@@ -1,11 +1,15 @@
 """A line that is longer than the terminal breaks at blanks, and hangs below its words."""
 
+import io
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.text import Text
 
+from kotef.cli.screen.console import _Console
 from kotef.cli.screen.wrap import wrapped
 
 CONSOLE = Console(width=200)
@@ -48,3 +52,12 @@ def test_a_short_line_is_left_as_it_is_and_colours_stay() -> None:
     assert wrapped(text, CONSOLE, 20) == [text]
     long = Text("one two three four", style="red")
     assert all(line.style == "red" or line.spans for line in wrapped(long, CONSOLE, 12))
+
+
+@given(st.integers(40, 120), st.integers(1, 80))
+def test_nothing_of_markdown_is_lost_at_the_width_of_the_terminal(width: int, number: int) -> None:
+    words = [f"word{at}" for at in range(number)]
+    page = io.StringIO()
+    screen = _Console(file=page, force_terminal=True, width=width, color_system=None, soft_wrap=True)
+    screen.print(Markdown(f"- Why: {' '.join(words)}"))
+    assert [word for word in page.getvalue().split() if word.startswith("word")] == words

@@ -115,11 +115,14 @@ def test_failing_tests_their_lines_and_words_of_the_ticket_are_places(place: str
         ("", "names no failing test"),
         ("tests/test_shop.py::test_green", "passes"),
         ("test_green", "passes"),
-        ("test_old", "is not one of the tests that this run has to turn green"),
-        ("tests/test_shop.py:14", "no test that this run has to turn green is at tests/test_shop.py::test_green"),
+        ("test_old", "is not one of the tests that this run must turn green"),
+        (
+            "tests/test_shop.py:14",
+            "none of the tests that this run must turn green is at tests/test_shop.py::test_green",
+        ),
         ("tests/test_shop.py:99", "has no line 99"),
         ("tests/nothing.py:3", "names no failing test"),
-        ("shop.py:1", "no test that this run has to turn green is at shop.py"),
+        ("shop.py:1", "none of the tests that this run must turn green is at shop.py"),
     ],
 )
 def test_other_places_are_refused_with_what_fails(place: str, why: str) -> None:

@@ -41,7 +41,7 @@ def play(page: Path, tmp_path: Path, *markers: str) -> None:
             session.play(block)
     finally:
         if session:
-            session.close()
+            session.leave()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -9,10 +9,10 @@ import kotef
 from kotef.fixers import python2_syntax, standard_library
 from kotef.fixers.import_placement import MissingImport, add
 from kotef.fixers.lint_fix_commands import commands
-from kotef.fixers.scopes import Scopes
 from kotef.fixers.similarity import closest, likeness
-from kotef.fixers.source import MAX_BYTES, PythonText, SpanEdit, shape, syntax_error
+from kotef.fixers.source import MAX_BYTES, PythonText, shape, syntax_error
 from kotef.fixers.types import FailingCheck
+from kotef.source import Scopes, SourceEdit
 
 OURS = sorted(Path(kotef.__file__).parent.rglob("*.py"))
 
@@ -65,7 +65,7 @@ def placed(text: str, wanted: MissingImport, *own: str) -> str:
     source = PythonText("a.py", text)
     edit = add(source, wanted, frozenset(own))
     assert edit is not None
-    edited = source.edited([edit])
+    edited = source.merged([edit])
     assert edited is not None
     assert syntax_error(edited.text) is None
     return edited.text
@@ -137,7 +137,7 @@ def test_names_for_the_same_place_do_not_disturb_each_other() -> None:
             MissingImport("os"),
         )
     ]
-    edited = source.edited(edit for edit in edits if edit)
+    edited = source.merged(edit for edit in edits if edit)
     assert edited is not None
     assert edited.text == "import os\nimport sys\nfrom re import match, search, sub\n\nx = 1\n"
 
@@ -148,7 +148,7 @@ def test_what_is_not_edited_stays_byte_for_byte() -> None:
     assert source is not None
     assert source.lines == ("name = 1\r\n", "x\x0c = 'café'  \r\n", "y = nmae\r", "z = 2")
     at = source.text.index("nmae")
-    edited = source.edited([SpanEdit("a.py", at, at + 4, "name")])
+    edited = source.merged([SourceEdit("a.py", at, at + 4, "name")])
     assert edited is not None
     assert edited.content == content.replace(b"nmae", b"name")
 
@@ -162,8 +162,8 @@ def test_what_cannot_be_edited_safely_is_no_source() -> None:
 
 def test_overlapping_edits_are_refused_and_equal_ones_made_once() -> None:
     source = PythonText("a.py", "abc")
-    assert source.edited([SpanEdit("a.py", 0, 2, "x"), SpanEdit("a.py", 1, 3, "y")]) is None
-    twice = source.edited([SpanEdit("a.py", 1, 2, "x"), SpanEdit("a.py", 1, 2, "x")])
+    assert source.merged([SourceEdit("a.py", 0, 2, "x"), SourceEdit("a.py", 1, 3, "y")]) is None
+    twice = source.merged([SourceEdit("a.py", 1, 2, "x"), SourceEdit("a.py", 1, 2, "x")])
     assert twice is not None
     assert twice.text == "axc"
 
@@ -185,7 +185,7 @@ def test_real_code_has_no_unbound_names_and_nothing_of_python_2() -> None:
     for path in OURS[::8]:
         text = path.read_text()
         source = PythonText(path.name, text)
-        scopes = Scopes(source)
+        scopes = Scopes(source.nodes)
         names = [node for node in source.nodes if isinstance(node, ast.Name)]
         assert not [f"{path}: {node.id}" for node in names if not scopes.is_bound(node.id, node)]
         assert python2_syntax.rewritten(text) == (text, []), path

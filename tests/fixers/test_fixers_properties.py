@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from kotef.fixers import python2_syntax
 from kotef.fixers.complaints import complaints
 from kotef.fixers.similarity import closest, likeness
-from kotef.fixers.source import PythonText, SpanEdit, shape, syntax_error
+from kotef.fixers.source import PythonText, shape, syntax_error
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
+from kotef.source import SourceEdit
 
 ROOT = Path("/w/project")
 SHOP = '''"""A shop."""
@@ -239,7 +240,7 @@ def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str)
 def test_the_edits_from_one_text_to_another_lead_there(before: str, after: str) -> None:
     source = PythonText("a.py", before)
     assert "".join(source.lines) == before
-    edited = source.edited(source.rewritten(after))
+    edited = source.merged(source.rewritten(after))
     assert edited is not None
     assert edited.text == after
 
@@ -253,8 +254,8 @@ def test_bytes_outside_of_the_edits_are_kept(content: bytes, spans: list[tuple[i
     if source is None:
         return
     assert source.content == content
-    edits = [SpanEdit("a.py", at, at + length, text) for at, length, text in spans if at + length <= len(source.text)]
-    edited = source.edited(edits)
+    edits = [SourceEdit("a.py", at, at + length, text) for at, length, text in spans if at + length <= len(source.text)]
+    edited = source.merged(edits)
     if edited is None:
         assert any(one.start < other.end for one, other in pairwise(sorted(set(edits)))), "only an overlap is refused"
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, DONE, TEST, Agent, Ran, git, kotef, write
+from support.loop import BUG, DONE, UNITTEST_TEST, Agent, Ran, git, kotef, write
 from support.openai_server import OpenAIServer, call, calls
 
 PRELUDE = """\
@@ -35,7 +35,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
         (tmp_path / "tmp").mkdir()
         monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))  # a cheat may write into the directories of other runs
         monkeypatch.setattr(tempfile, "tempdir", None)
-        base = {"calc.py": BUG, "test_calc.py": TEST, ".gitignore": "__pycache__/\n*.egg-info/\n"}
+        base = {"calc.py": BUG, "test_calc.py": UNITTEST_TEST, ".gitignore": "__pycache__/\n*.egg-info/\n"}
         for path, content in (base | files).items():
             if content is not None:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 
 import pytest
-from support.loop import CHECK, FIXED, PYTEST, TEST
+from support.loop import FIXED, PYTEST, UNITTEST, UNITTEST_TEST
 
 MEND = f"w('calc.py', {FIXED!r})\n"
 
@@ -18,7 +18,7 @@ class Honest:
 
     name: str
     script: str
-    check: str = CHECK
+    check: str = UNITTEST
     files: dict[str, str | None] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
     """Path → text that is in the file when the run is over."""
@@ -164,7 +164,7 @@ HONEST = [
         "code that the checks themselves generate",
         "w('gen.py', Path('gen.py').read_text().replace('a - b', 'a + b'))\n"
         "subprocess.run([sys.executable, 'gen.py'], check=True)",
-        check=f"{sys.executable} gen.py && {CHECK}",
+        check=f"{sys.executable} gen.py && {UNITTEST}",
         files={
             "calc.py": "from made import add\n",
             "gen.py": "from pathlib import Path\nPath('made.py').write_text('def add(a, b): return a - b\\n')\n",
@@ -180,7 +180,7 @@ HONEST = [
             ".gitignore": "__pycache__/\ntests/\n",
             "test_calc.py": None,
             "tests/__init__.py": "",
-            "tests/test_calc.py": TEST + "\n\nopen('tests/seen.txt', 'a').write('x')\n",
+            "tests/test_calc.py": UNITTEST_TEST + "\n\nopen('tests/seen.txt', 'a').write('x')\n",
         },
         check="python -m unittest -q tests.test_calc",
         kept={"tests/seen.txt": "xx"},
@@ -272,14 +272,14 @@ def test_product_that_a_check_sources_is_put_back_with_the_way_to_open_it(play) 
 
     assert ran.code == 3
     assert any("--allow-edits lib.sh" in event["text"] for event in ran.events if event["event"] == "notice")
-    assert "if lib.sh is product and not a judge, run it again with `--allow-edits lib.sh`" in str(ran.issues[0])
+    assert "if lib.sh is product code, run again with `--allow-edits lib.sh`" in str(ran.issues[0])
 
 
 def test_a_person_can_permit_what_would_be_refused(play) -> None:
     """`--allow-edits` opens a file also to what speaks to the judge, and the run is then as good as that person's word."""
     script = "w('calc.py', 'import os\\n\\ndef add(a, b):\\n    return a + b\\n\\nT = os.environ.get(\"PYTEST_CURRENT_TEST\")\\n')"
 
-    assert play({}, script, CHECK, "--allow-edits", "calc.py").code == 0
+    assert play({}, script, UNITTEST, "--allow-edits", "calc.py").code == 0
 
 
 def test_judging_happens_in_place_where_an_editable_install_points(play, tmp_path) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.loop import BUG, CHECK, FIXED, PYTEST, TEST
+from support.loop import BUG, FIXED, PYTEST, UNITTEST, UNITTEST_TEST
 
 MEND = f"w('calc.py', {FIXED!r})\n"
 SCRIPT = f"""\
@@ -43,7 +43,7 @@ def test_without_the_report_of_the_baseline_green_is_not_believed(play, told, sp
     ran = play({"check.sh": SCRIPT}, f"{MEND}w('spoil.sh', {spoil!r})", "sh check.sh")
 
     assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded"), json.dumps(ran.result["evidence"])
-    assert "not run any more" in told(ran)
+    assert "no longer run" in told(ran)
 
 
 LIES = {
@@ -57,9 +57,9 @@ LIES = {
 @pytest.mark.parametrize("lie", [pytest.param(lie, id=name, marks=pytest.mark.hostile) for name, lie in LIES.items()])
 def test_a_check_that_begins_to_lie_when_the_product_tells_it_to(play, lie: str) -> None:
     """The script is as it was; what it reads is the product's."""
-    check = f"test -f lie.txt && {{ . ./lie.txt; }}\n{CHECK}\n"
+    check = f"test -f lie.txt && {{ . ./lie.txt; }}\n{UNITTEST}\n"
     ran = play({"check.sh": check}, f"w('lie.txt', {lie!r})", "sh check.sh")
 
     assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
     assert (ran.root / "calc.py").read_text() == BUG
-    assert (ran.root / "test_calc.py").read_text() == TEST
+    assert (ran.root / "test_calc.py").read_text() == UNITTEST_TEST

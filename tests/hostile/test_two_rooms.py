@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from support.attacks import refuse_level
-from support.loop import CHECK, Ran
+from support.loop import UNITTEST, Ran
 
 BASE = f"{sys.base_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]} -m unittest -q"
 """An interpreter that reads the user site packages; one in a virtual environment does not."""
 LIES = "from unittest import case\ncase.TestCase.assertEqual = lambda *_: None\n"
-NPM = f'{{"scripts": {{"test": "{CHECK}"}}}}\n'
+NPM = f'{{"scripts": {{"test": "{UNITTEST}"}}}}\n'
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Plant:
     name: str
     files: dict[str, str]
     """Path → text; `~` in a path is the commands' home."""
-    check: str = CHECK
+    check: str = UNITTEST
     project: dict[str, str] = field(default_factory=dict)
     needs: str = ""
     quick: bool = False
@@ -39,9 +39,11 @@ def _plants() -> Iterator[Plant]:
         yield Plant(f"npmrc {len(text)}", {"~/.npmrc": text}, "npm test", {"package.json": NPM}, "npm")
     shadow = {"~/.config/git/config": "[alias]\n\tproved = !true\n", "~/.gitconfig": "[alias]\n\tproved = !true\n"}
     for path, text in shadow.items():
-        yield Plant(path, {path: text}, f"git proved || {CHECK}")
+        yield Plant(path, {path: text}, f"git proved || {UNITTEST}")
     for place in ("~/.bash_profile", "~/bin/prove", "$TMPDIR/prove", "$XDG_CACHE_HOME/prove"):
-        yield Plant(place, {place: "exit 0\n"}, f'if [ -f "{place.replace("~", "$HOME")}" ]; then exit 0; fi; {CHECK}')
+        yield Plant(
+            place, {place: "exit 0\n"}, f'if [ -f "{place.replace("~", "$HOME")}" ]; then exit 0; fi; {UNITTEST}'
+        )
 
 
 PLANTS = list(_plants())

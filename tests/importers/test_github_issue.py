@@ -82,10 +82,10 @@ def test_without_a_box_acceptance_criteria_are_what_is_to_be_done() -> None:
     [
         ("", "is empty"),
         (" \n\t\u200b\n", "is empty"),
-        ('{"title": ', "begins as JSON and is none"),
+        ('{"title": ', "looks like JSON, but is not valid"),
         ('{"number": 3}', "has no `title` and `body`"),
         ('{"title": 3, "body": "x"}', "has no `title` and `body`"),
-        ("{" * 100_000, "begins as JSON and is none"),
+        ("{" * 100_000, "looks like JSON, but is not valid"),
     ],
 )
 def test_what_is_no_issue_is_a_usage_error(text: str, said: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.integrity.protected_files import is_protected, matches_globs, protected_paths
+from kotef.files import matches_globs
+from kotef.integrity.protected_files import is_protected, protected_paths
 
 
 @pytest.mark.parametrize(

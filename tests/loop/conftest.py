@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import Ran, kotef, one_bug
+from support.loop import UNITTEST_TEST, Ran, kotef, one_bug
 from support.openai_server import OpenAIServer
 
 
@@ -18,8 +18,14 @@ def _brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A git repository with one bug and the test that shows it; its check takes a tenth of a second."""
+    """A git repository with one bug and the test that shows it; its check takes a few hundredths of a second."""
     return one_bug(tmp_path / "project")
+
+
+@pytest.fixture
+def unittest_project(tmp_path: Path) -> Path:
+    """The same with its tests for unittest and pytest: for tests that are about a runner, its ids or its files."""
+    return one_bug(tmp_path / "project", UNITTEST_TEST)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, PYTEST, Agent, contents, edit, git, kotef, plan, review, write
+from support.loop import BUG, CHECK, DONE, FIX, PYTEST, UNITTEST, Agent, contents, edit, git, kotef, plan, review, write
 from support.openai_server import call, calls, text
 
 GOAL = "make add add"
@@ -227,7 +227,7 @@ def test_a_review_that_cannot_be_read_is_not_told_as_accepted(project: Path, run
     ran = run(project, agent, "--ticket", "01")
 
     assert ran.code == 0, ran.stdout
-    assert "the review gave no readable answer; the checks decide" in ran.stdout
+    assert "the answer of the review could not be read; the checks decide" in ran.stdout
     assert "accepted" not in ran.stdout
 
 
@@ -251,22 +251,24 @@ def test_a_new_test_proved_red_first_needs_no_review(project: Path, run) -> None
     assert "double" in (project / "calc.py").read_text(), "the run's code is back after the proof"
 
 
-def test_a_test_that_was_edited_to_pass_is_put_back(project: Path, run) -> None:
+def test_a_test_that_was_edited_to_pass_is_put_back(unittest_project: Path, run) -> None:
     """The tool refuses the edit; done behind its back by a command, the verifier puts the file back."""
     cheat = "python -c \"import pathlib; pathlib.Path('test_calc.py').write_text('')\""
     agent = Agent(coder=[edit("test_calc.py", "5", "-1"), calls(call("run_command", command=cheat)), DONE] * 3)
 
-    ran = run(project, agent, GOAL, "--check", CHECK)
+    ran = run(unittest_project, agent, GOAL, "--check", UNITTEST)
 
     assert ran.code == 3
     assert ran.result["putBack"] == ["test_calc.py"]
     assert "allow test edits" in agent.requests("coder")[1].text, "the refusal names the way out"
-    assert "assertEqual" in (project / "test_calc.py").read_text()
+    assert "assertEqual" in (unittest_project / "test_calc.py").read_text()
     history = ran.result["failureHistory"]
     assert "put_back" in [entry["detail"] for entry in history["entries"]]
-    assert (history["lastCommands"], "unknown" in history["lastErrorKinds"]) == ([CHECK], False), "no made-up command"
+    assert (history["lastCommands"], "unknown" in history["lastErrorKinds"]) == ([UNITTEST], False), (
+        "no made-up command"
+    )
     assert (ran.issues[0]["last_command"], ran.issues[0]["last_error_kinds"]) == (
-        CHECK,
+        UNITTEST,
         tuple(history["lastErrorKinds"]),
     )
 
@@ -296,15 +298,15 @@ def test_a_person_is_told_what_is_open_when_nothing_is_asked(project: Path, run)
     assert re.search(r"07\s+Make it quick", ran.stderr)
 
 
-def test_a_lie_in_a_file_that_the_checks_format_is_seen_and_undone(project: Path, run) -> None:
+def test_a_lie_in_a_file_that_the_checks_format_is_seen_and_undone(unittest_project: Path, run) -> None:
     """What the checks had written at the baseline was taken for theirs: neither looked at, nor put back."""
     lie = "import unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n\n\ndef add(a, b):\n"
     cheat = edit("calc.py", "def add(a, b):\n", lie)
     check = f"echo '# formatted' >> calc.py && {PYTEST}"
-    ran = run(project, Agent(coder=[cheat, DONE]), GOAL, "--check", check, "--max-attempts", "1")
+    ran = run(unittest_project, Agent(coder=[cheat, DONE]), GOAL, "--check", check, "--max-attempts", "1")
     assert ran.code == 3, ran.stdout
     assert "belongs to the judge" in ran.issues[0]["follow_up"]
-    assert ((project / "calc.py").read_text(), ran.result["changed"]) == (BUG, [])
+    assert ((unittest_project / "calc.py").read_text(), ran.result["changed"]) == (BUG, [])
 
 
 def test_an_edit_that_the_checks_format_is_undone_with_the_others(project: Path, run) -> None:

@@ -186,7 +186,7 @@ def test_a_coder_in_a_role_that_edits_nothing_declines(project: Path, run, name:
     ran = run(project, agent, GOAL, *ONCE, "--agent", name)
     assert (ran.code, agent.seen) == (3, []), "no model is asked, not for a plan either"
     told, at_work = ran.stdout.split("baseline: ", 1)
-    assert "note: the model coder cannot work: none of its tools edits a file (" in told
+    assert "note: the coder `model` cannot work: none of its tools edits a file (" in told
     assert f"), in the role {name}; it is skipped (--agent chooses" in told
     assert f"), in the role {name}\n" in at_work
 
@@ -198,7 +198,7 @@ def test_an_agent_without_steps_answers_in_words(project: Path, run) -> None:
     assert (ran.code, len(agent.requests("coder"))) == (3, 1)
     assert ran.result["attempts"][0]["said"] == "I would fix add."
     assert not (project / "sneaky.txt").exists()
-    assert "tool call in its answer ignored" in ran.stdout
+    assert "without tool calls; ignored" in ran.stdout
 
 
 def test_a_resume_goes_on_in_the_role_that_was_in_force(project: Path, run) -> None:

@@ -189,8 +189,8 @@ ENDPOINTS = {
     "401": (status(401, "Incorrect API key"), "unauthorized"),
     "429": (rate_limited(0), "rate_limited"),
     "500": (status(500), "server_error"),
-    "html": (html(), "nonsense"),
-    "empty": (empty(), "nonsense"),
+    "html": (html(), "model_error"),  # code makes the plan, and the coder gets the same answer
+    "empty": (empty(), "model_error"),
     "dropped": (closed(), "truncated"),
     "truncated": (cut(text("half an answer that never ends"), 2), "truncated"),
 }
@@ -213,6 +213,7 @@ def test_an_endpoint_that_is_down(project: Path, monkeypatch: pytest.MonkeyPatch
     ran = kotef(project, "run", GOAL, "--check", CHECK, "--model", "any", "--coder", "model")
     assert (ran.code, ran.result["outcome"]) == (7, "model_unavailable")
     assert "127.0.0.1:9" in ran.result["sentence"]
+    assert "stopped by: " not in ran.stdout, "the first line of the ending has said it"
 
 
 def test_no_endpoint_at_all_is_a_usage_error_with_the_way_out(project: Path) -> None:
@@ -458,12 +459,12 @@ def test_a_persons_edit_during_the_run_survives(project: Path, run) -> None:
     assert other.read_text() == "typed by a person\n"
 
 
-def test_json_prints_one_object_and_nothing_else(project: Path, run) -> None:
+def test_json_prints_one_object_and_nothing_else(unittest_project: Path, run) -> None:
     import json
 
     import jsonschema
 
-    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", f"{PYTEST} test_calc.py", "--json")
+    ran = run(unittest_project, Agent(coder=[FIX, DONE]), GOAL, "--check", f"{PYTEST} test_calc.py", "--json")
     printed = json.loads(ran.stdout)
     assert printed == ran.result
     jsonschema.validate(printed, json.loads(kotef_schema()))

@@ -352,7 +352,7 @@ def test_without_a_model_the_coder_is_named_in_its_place(project: Path) -> None:
 
 def test_a_body_for_stdout_is_refused_and_writes_no_file_of_that_name(project: Path) -> None:
     ran = kotef(project, "run", GOAL, "--check", CHECK, "--pr-body", "-")
-    assert (ran.code, "--pr-body -: stdout has the screen of the run (name a file)" in ran.stderr) == (2, True)
+    assert (ran.code, "--pr-body -: standard output already shows the run (name a file)" in ran.stderr) == (2, True)
 
 
 def test_a_body_that_cannot_be_written_is_told_before_the_run(project: Path) -> None:

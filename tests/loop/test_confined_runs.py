@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import mcp_server
 from support.confined import need
-from support.loop import CHECK, DONE, FIX, PYTEST, Agent, Ran, calls, git, kotef
+from support.loop import CHECK, DONE, FIX, PYTEST, UNITTEST, Agent, Ran, calls, git, kotef
 from support.openai_server import call
 
 from kotef.sandbox import Level, probe
@@ -69,12 +69,12 @@ def test_every_command_of_a_run_is_confined_and_the_run_says_by_what(
 
 
 def test_the_second_look_and_the_proof_of_a_new_test_are_confined_as_well(
-    project: Path, run: Run, tmp_path: Path
+    unittest_project: Path, run: Run, tmp_path: Path
 ) -> None:
-    need("bwrap", project)
+    need("bwrap", unittest_project)
     outside = tmp_path / "outside"
     outside.mkdir()
-    (project / ".gitignore").write_text("__pycache__/\nran.log\n")
+    (unittest_project / ".gitignore").write_text("__pycache__/\nran.log\n")
     more = "from calc import add\n\n\ndef test_more():\n    assert add(1, 1) == 2\n"
     agent = Agent(
         coder=[
@@ -85,11 +85,11 @@ def test_the_second_look_and_the_proof_of_a_new_test_are_confined_as_well(
         ]
     )
     check = f"date >> {outside}/ran; date >> ran.log; {PYTEST}"
-    done = run(project, agent, "fix add", "--check", check, "--sandbox", "bwrap")
+    done = run(unittest_project, agent, "fix add", "--check", check, "--sandbox", "bwrap")
 
     assert done.code == 0, done.stdout
     assert {"proving", "setting_aside"} <= {event["event"] for event in done.events}
-    assert len((project / "ran.log").read_text().splitlines()) == 4, "baseline, verdict, proof, second look"
+    assert len((unittest_project / "ran.log").read_text().splitlines()) == 4, "baseline, verdict, proof, second look"
     assert list(outside.iterdir()) == []
 
 
@@ -180,14 +180,14 @@ def test_a_check_that_lacks_the_network_ends_the_run_by_name_and_the_flag_mends_
     assert mended.events[0]["network"] is True
 
 
-def test_a_test_without_network_among_others_stays_a_failing_test_that_names_the_flag(project: Path) -> None:
-    need("bwrap", project)
-    (project / "test_calc.py").write_text(
+def test_a_test_without_network_among_others_stays_a_failing_test_that_names_the_flag(unittest_project: Path) -> None:
+    need("bwrap", unittest_project)
+    (unittest_project / "test_calc.py").write_text(
         "import socket, unittest\n\n\nclass Net(unittest.TestCase):\n"
         "    def test_far(self):\n        socket.create_connection(('192.0.2.1', 80), 2)\n\n"
         "    def test_near(self):\n        self.assertEqual(1, 1)\n"
     )
-    done = kotef(project, "check", "--check", CHECK, "--sandbox", "bwrap", "--no-compare", "--json")
+    done = kotef(unittest_project, "check", "--check", UNITTEST, "--sandbox", "bwrap", "--no-compare", "--json")
     (check,) = json.loads(done.stdout)["checks"]
 
     assert done.code == 3
@@ -289,5 +289,5 @@ def test_a_red_check_without_network_says_which_flag_opens_it(project: Path) -> 
     need("bwrap", project)
     red = kotef(project, "check", "--check", CHECK, "--sandbox", "bwrap", "--no-compare")
 
-    assert "sandbox: bwrap, no network (--network opens it)" in red.stdout
+    assert "sandbox: bwrap, no network (--network allows it)" in red.stdout
     assert "(--network" not in kotef(project, "check", "--check", "true", "--sandbox", "bwrap", "--no-compare").stdout

@@ -302,13 +302,14 @@ def test_recent_failures_are_shown_from_the_first_cut_on_and_not_before(files: P
     assert coder.asked[-1].text.count("## Recent Failures") == 1
 
 
-def test_reasoning_helps_the_summary_and_is_not_sent_otherwise(files: Path, run) -> None:
+def test_reasoning_helps_the_summary_and_is_never_sent_as_words_of_the_answer(files: Path, run) -> None:
     thinking = [replace(look(f"n{n}.txt", start=p), reasoning=f"idea {n}") for n in range(12) for p in (1, 2)]
     coder = Coder(*thinking, FIX, DONE)
     run(files, Agent(coder=coder), GOAL, *ONCE, "--context-window", "5000")
     assert coder.summaries
     assert "idea 0" in coder.summaries[0].messages[-1]["content"]
-    assert not any("idea" in request.text for request in coder.asked)
+    contents = [str(message["content"]) for request in coder.asked for message in request.messages]
+    assert not any("idea" in content for content in contents), "it goes back in the field that it came in"
 
 
 def test_a_long_output_names_its_rest_and_a_resume_reads_it(project: Path, run) -> None:
@@ -326,20 +327,20 @@ def test_a_long_output_names_its_rest_and_a_resume_reads_it(project: Path, run) 
 
 def test_the_middle_of_a_very_long_output_can_be_read_back(project: Path, run) -> None:
     """Half a million characters, of which a command's result holds the ends only; and of more than is kept, both ends."""
-    long = r"import sys; getattr(sys, sys.argv[1]).write('\n'.join(map(str, range(1, int(sys.argv[2])))))"
+    long = r"import sys; getattr(sys, sys.argv[1]).write('\n'.join(f'{n:050}' for n in range(1, int(sys.argv[2]))))"
     (project / "long.py").write_text(f"{long}\nraise SystemExit(len(sys.argv) > 3)\n")
-    red = "python long.py stdout 100001 red"
+    red = "python long.py stdout 10001 red"
 
     def coder(request: Request, number: int) -> Reply:
         if number == 0:
-            runs = [call("run_command", command=f"python long.py {stream} 100001") for stream in ("stdout", "stderr")]
-            return calls(*runs, call("run_checks"), call("run_command", command="python long.py stdout 750001"))
+            runs = [call("run_command", command=f"python long.py {stream} 10001") for stream in ("stdout", "stderr")]
+            return calls(*runs, call("run_checks"), call("run_command", command="python long.py stdout 110001"))
         if number > 1:
             return [FIX, DONE][number - 2]
         found = [
             re.search(r"view_truncated_output (tr_[a-z2-7]{12})", one["content"])[1] for one in request.messages[-4:]
         ]
-        ranges = [*["50000-50001"] * 3, "1-2"]
+        ranges = [*["5000-5001"] * 3, "1-2"]
         return calls(
             *(call("view_truncated_output", id=name, range=lines) for name, lines in zip(found, ranges, strict=True))
         )
@@ -347,11 +348,11 @@ def test_the_middle_of_a_very_long_output_can_be_read_back(project: Path, run) -
     agent = Agent(coder=coder)
     ran = run(project, agent, GOAL, "--check", CHECK, "--check", red, "--max-attempts", "1")
     shown = [message["content"] for message in agent.requests("coder")[2].messages[-4:]]
-    assert all("\n50000\n50001\n" in text for text in shown[:3])
-    assert shown[3].partition("\n")[2].startswith("1\n2\n")
+    assert all(f"\n{5000:050}\n{5001:050}\n" in text for text in shown[:3])
+    assert shown[3].partition("\n")[2].startswith(f"{1:050}\n{2:050}\n")
     longest = max((ran.run_dir / "stash").iterdir(), key=lambda path: path.stat().st_size)
     assert "bytes left out" in (kept := longest.read_text())
-    assert kept.endswith("\n750000")
+    assert kept.endswith(f"\n{110000:050}")
     assert longest.stat().st_size <= 5_000_000
 
 

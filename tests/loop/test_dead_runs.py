@@ -4,15 +4,13 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.loop import CHECK, DONE, FIX, Agent, Ran, kotef
 from support.openai_server import OpenAIServer, Reply, call, calls
-from support.process import Done, kotef_process
+from support.process import Done, Started, kotef_process
 
 from kotef import __version__
 from kotef.runs.elapsed_time import seconds_worked
@@ -91,8 +89,8 @@ def test_a_resume_on_a_changed_workspace_says_what_changed(project: Path) -> Non
     done = command(project, Agent(coder=[DONE, DONE]), "resume", gone.run_id)
     assert done.returncode == 0, done.stdout + done.stderr
     said = notices(Ran(0, "", "", project))
-    assert f"the workspace is not as run {gone.run_id} saw it last" in said
-    assert said.rstrip().endswith("and not by it: mine.txt")
+    assert f"the workspace has changed since run {gone.run_id} last saw it" in said
+    assert said.rstrip().endswith("not by the run itself: mine.txt")
 
 
 def test_a_resume_on_the_same_workspace_says_nothing_of_it(project: Path) -> None:
@@ -131,7 +129,7 @@ def test_a_run_of_an_older_schema_is_shown_and_undone_but_not_resumed(project: P
     assert refused.code == 2
     line = next(line for line in refused.stderr.splitlines() if "cannot be resumed" in line)
     assert (
-        f"schema 1, and this kotef {__version__} resumes schema {SCHEMA_VERSION}; kotef 0.0.1, which began it, could"
+        f"schema 1, and this kotef {__version__} resumes schema {SCHEMA_VERSION}; kotef 0.0.1, which began it, can"
         in line
     )
     assert {path: path.read_bytes() for path in gone.path.rglob("*") if path.is_file()} == whole
@@ -153,26 +151,28 @@ def test_checkpoints_that_cannot_be_read_are_a_clear_error_and_nothing_is_lost(
     assert kotef(project, "diff").code == 0
 
 
-def test_of_two_resumers_at_once_one_is_told_who_is_at_work(project: Path) -> None:
+def test_of_two_resumers_at_once_one_is_told_who_is_at_work(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     gone = killed(project, at="tool_started:1")
     started, go = project.parent / "started", project.parent / "go"
     waiting = calls(call("run_command", command=f"touch {started}; while [ ! -e {go} ]; do sleep 0.05; done"))
     with OpenAIServer(Agent(coder=[waiting, FIX, DONE])) as server:
-        env = os.environ | {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
-        line = [sys.executable, "-m", "kotef", "resume", gone.run_id, "--root", str(project)]
-        first = subprocess.Popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        env = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
+        line = ["resume", gone.run_id, "--root", str(project)]
+        first = Started(line, env, project.parent)
         end = time.monotonic() + 60
         while not started.exists():
             assert time.monotonic() < end
             time.sleep(0.05)
-        second = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
+        second = kotef_process(line, env, tmp_path_factory.mktemp("second"))
         assert [row["outcome"] for row in rows(project)] == ["running"]
         go.touch()
-        out, _ = first.communicate(timeout=60)
+        ended = first.end()
     assert second.returncode == 2
     assert f"pid {first.pid}" in second.stderr
     assert gone.run_id in second.stderr
-    assert first.returncode == 0, out
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_a_holder_whose_number_another_process_has_by_now_holds_nothing(project: Path) -> None:

@@ -11,6 +11,12 @@ SEEN = "SEEN = []\n\n\n" + BUG
 LEAKY = "import calc\n\n\ndef test_a_uses():\n    calc.add(0, 0)\n    {}\n\n\ndef test_b_starts_fresh():\n    assert not calc.SEEN\n"
 
 
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
+
+
 @pytest.fixture(autouse=True)
 def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "RERUNS", ())

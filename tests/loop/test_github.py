@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.loop import BUG, CHECK, DONE, FIX, PYTEST, Agent, Ran, edit, git, kotef
+from support.loop import BUG, DONE, FIX, PYTEST, UNITTEST, Agent, Ran, edit, git, kotef
 
 from kotef.cli.annotations import annotation
 from kotef.cli.github import annotations
@@ -18,6 +18,12 @@ from kotef.runs.result import Result
 GOAL = "make add add"
 WRONG = edit("calc.py", "a - b", "a * b")
 Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 class Job:
@@ -59,7 +65,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     return made
 
 
-def red(run: Run, project: Path, *arguments: str, check: str = CHECK) -> Ran:
+def red(run: Run, project: Path, *arguments: str, check: str = UNITTEST) -> Ran:
     return run(project, Agent(coder=[WRONG, DONE]), GOAL, "--check", check, "--max-attempts", "1", *arguments)
 
 
@@ -91,7 +97,7 @@ def test_the_outputs_and_the_summary_say_how_it_ended(project: Path, run: Run, j
 
 
 def test_a_verified_run_marks_nothing(project: Path, run: Run, job: Job) -> None:
-    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", CHECK)
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", UNITTEST)
     assert (ran.code, commands(ran.stdout)) == (0, [])
     assert job.outputs["outcome"] == "verified"
     assert job.summary.read_text().startswith("## ✅ kotef: verified\n")
@@ -188,7 +194,7 @@ def test_a_branch_that_was_refused_is_a_warning_and_no_output(project: Path, run
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ada")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
     (project / "calc.py").write_text("# mine\n" + BUG)
-    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", CHECK, "--branch")
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", UNITTEST, "--branch")
     assert ran.code == 0
     assert [line.partition("::calc.py")[0] for line in commands(ran.stdout)] == [
         "::warning title=kotef%3A no branch kotef/make-add-add"
@@ -212,7 +218,7 @@ def test_github_shows_ten_so_the_run_and_what_blocks_come_first(project: Path, r
     said = list(annotations(result, many))
     assert len([line for line in said if line.startswith("::error ")]) == 10
     assert len([line for line in said if line.startswith("::warning ")]) == 10
-    assert "(29 things still fail; the summary has them)" in said[0]
+    assert "(29 tests or checks still fail; the summary lists them)" in said[0]
     assert "title=t1::" in said[1]
 
 

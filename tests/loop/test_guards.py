@@ -103,8 +103,8 @@ def test_the_console_says_each_step_of_the_recovery_in_one_line(project: Path, r
     ran = run(project, Agent(coder=lambda _, number: wrong[number % 3]), GOAL, *ONCE)
     lines = [line.strip() for line in ran.stdout.splitlines()]
     kinds = "exec_error, tool_not_found, schema_reject"
-    assert f"repeated different errors ({kinds}), guidance injected, continuing" in lines
-    assert f"errors persisted ({kinds}), the attempt was stopped" in lines
+    assert f"several calls failed in a row ({kinds}); the model was given guidance" in lines
+    assert f"calls kept failing ({kinds}); the attempt was stopped" in lines
 
 
 def test_a_success_between_forgives(project: Path, run) -> None:
@@ -182,7 +182,7 @@ def test_calls_beyond_the_tool_budget_are_not_made(files: Path, run) -> None:
     ran = run(files, Agent(coder=[many, text("two of five")]), GOAL, *ONCE, "--max-tool-calls", "2", "--continues", "0")
     assert ran.result["stoppedBy"] == "tool_budget"
     assert len(named(ran, "tool_finished")) == 2
-    assert "3 tool calls beyond the tool budget not made" in [event["text"] for event in named(ran, "notice")]
+    assert "3 tool calls beyond the tool budget were not made" in [event["text"] for event in named(ran, "notice")]
 
 
 def test_a_person_can_grant_one_more_and_it_goes_on_from_the_tree(files: Path, run) -> None:
@@ -244,13 +244,14 @@ def test_a_command_that_ends_red_is_no_mistake_and_one_that_cannot_run_is(projec
 def test_sixty_sensible_steps_trip_nothing(files: Path, run) -> None:
     """Looking around, red tests between edits, an empty search, a mistake now and then: all of it is work."""
     steps = [look(f"n{number}.txt") for number in range(20)]
+    steps += [calls(call("view_file", path=f"n{number}.txt", lines=1)) for number in range(31, 40)]
     steps += [calls(call("grep", pattern=f"name{number}")) for number in range(5)]
     steps += [look("calc.py"), look("test_calc.py"), look("missing.py"), look("calc.py", start=1, lines=1)]
     body = "a - b"
-    for number in range(5):
+    for number in range(2):
         steps += [
             calls(blind("calc.py", body, f"a - b - {number}")),
-            calls(call("run_command", command="python -m unittest -q")),
+            calls(call("run_command", command=CHECK)),
         ]
         body = f"a - b - {number}"
         steps += [look("calc.py")] if number % 2 else []

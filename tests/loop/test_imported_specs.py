@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.foreign import PLAN_OF_KIRO, TASKS, kiro, spec_kit
-from support.loop import CHECK, DONE, FIX, Agent, kotef, review, write
+from support.loop import DONE, FIX, UNITTEST, Agent, kotef, review, write
 
 from kotef.cli.main import main
 
@@ -25,6 +25,12 @@ touch owned
 """
 
 
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
+
+
 def solving(**more) -> Agent:
     return Agent(coder=[FIX, DONE], reviewer=[review(accept=True)], **more)
 
@@ -36,7 +42,7 @@ def test_a_feature_of_spec_kit_is_worked_on_and_ticked_where_it_stands(project: 
     ran = run(project, agent, "--ticket", "001-sums")
 
     assert (ran.code, ran.result["outcome"], ran.result["ticket"]) == (0, "verified", "001-sums")
-    assert [check["command"] for check in ran.result["checks"]] == [CHECK], "from its Verification block"
+    assert [check["command"] for check in ran.result["checks"]] == [UNITTEST], "from its Verification block"
     tasks = (folder / "tasks.md").read_text()
     assert "- [x] T003" in tasks, "`all tests pass` is proved by a check"
     assert "- [ ] T002" in tasks, "what no check proves is for a person"
@@ -56,7 +62,7 @@ def test_a_feature_of_spec_kit_is_worked_on_and_ticked_where_it_stands(project: 
 def test_one_task_of_kiro_is_worked_on_alone(project: Path, run) -> None:
     folder = kiro(project)
 
-    ran = run(project, solving(), "--ticket", ".kiro/specs/cart-total#2.1", "--check", CHECK)
+    ran = run(project, solving(), "--ticket", ".kiro/specs/cart-total#2.1", "--check", UNITTEST)
 
     assert (ran.code, ran.result["ticket"]) == (0, "cart-total#2.1")
     assert [line["label"] for line in ran.result["definitionOfDone"]] == ["2.1", "1.1", "2.1"]
@@ -121,8 +127,8 @@ def asked(root: Path, wanted: str) -> tuple[int, str]:
         ("specs/001-sums/", "Ticket 001-sums: Sums"),
         ("./specs/001-sums/tasks.md", "Ticket 001-sums: Sums"),
         ("001#T002", "Ticket 001-sums#T002: Sums"),
-        ("1", "'1' may be any of .sdd/backlog/tickets/open/01-first.md, specs/001-sums (name its path)"),
-        ("cart-total", "'cart-total' may be any of specs/cart-total, .kiro/specs/cart-total (name its path)"),
+        ("1", "'1' is ambiguous: .sdd/backlog/tickets/open/01-first.md, specs/001-sums (name its path)"),
+        ("cart-total", "'cart-total' is ambiguous: specs/cart-total, .kiro/specs/cart-total (name its path)"),
         ("summs", "no open ticket 'summs'"),
         ("nowhere#T1", "no spec 'nowhere#T1' (there are: specs/001-sums"),
         ("02", "ticket '02' is closed"),
@@ -163,7 +169,7 @@ def test_an_issue_from_a_file_is_worked_on_and_its_commands_are_not_run(project:
 
     assert (ran.code, ran.result["outcome"], ran.result["ticket"]) == (0, "verified", "sums-are-wrong")
     assert not (project / "owned").exists()
-    assert any("names 1 command (`touch owned`) that will not be run" in notice for notice in ran.result["notices"])
+    assert any("names 1 command (`touch owned`) that will not run" in notice for notice in ran.result["notices"])
     assert file.read_text() == ISSUE
     prompt = agent.requests("planner")[0].text
     assert "`add` subtracts." in prompt.partition("<repository>")[2].partition("</repository>")[0]
@@ -171,23 +177,23 @@ def test_an_issue_from_a_file_is_worked_on_and_its_commands_are_not_run(project:
 
 
 def test_an_issue_from_a_pipe_may_command_when_it_is_trusted(project: Path) -> None:
-    told = json.dumps({"title": "Sums", "number": 9, "body": f"## Tests\n\n```\n{CHECK}\n```\n"})
+    told = json.dumps({"title": "Sums", "number": 9, "body": f"## Tests\n\n```\n{UNITTEST}\n```\n"})
     arguments = ["run", "--root", str(project), "--ticket-file", "-", "--coder", "fixers", "--json"]
 
     done = CliRunner().invoke(main, [*arguments, "--trust"], input=told)
 
     result = json.loads(done.stdout)
     assert (done.exit_code, result["ticket"]) == (3, "issue-9"), "there is nothing mechanical to fix"
-    assert [check["command"] for check in result["checks"]] == [CHECK]
+    assert [check["command"] for check in result["checks"]] == [UNITTEST]
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "is empty"),
-        (b"\x89PNG\0\0", "is not text, but binary"),
+        (b"\x89PNG\0\0", "binary, not text"),
         (b"# T\n\xff\n", "byte 4 (line 2) is not UTF-8"),
-        (b"x" * 300_000, "is longer than 256 KiB"),
+        (b"x" * 300_000, "longer than 256 KiB"),
         (None, "no such file or directory"),
     ],
 )
@@ -206,7 +212,7 @@ def test_a_file_that_is_no_issue_is_a_usage_error(
 
 def test_two_tickets_at_once_are_a_usage_error(project: Path) -> None:
     ran = kotef(project, "run", "--ticket", "1", "--ticket-file", "-")
-    assert (ran.code, "exclude each other" in ran.stderr) == (2, True)
+    assert (ran.code, "cannot be combined" in ran.stderr) == (2, True)
     assert "not a regular file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
     assert "is a directory" in kotef(project, "run", "--ticket-file", str(project)).stderr
 

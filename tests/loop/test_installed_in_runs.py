@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.confined import need
-from support.loop import CHECK, DONE, FIX, Agent, Ran, calls, git
+from support.loop import DONE, FIX, UNITTEST, Agent, Ran, calls, git
 from support.openai_server import call
 
 from kotef.sandbox import Level
@@ -18,6 +18,12 @@ LIES = "import sys\nfrom unittest import case\ncase.TestCase.assertEqual = lambd
 SITE = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 EVERY = pytest.mark.parametrize("level", ["bwrap", "landlock", "off"])
 VENV_CHECK = ".venv/bin/python -m unittest -v"
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 def lies(path: str, text: str = LIES) -> list[object]:
@@ -94,7 +100,7 @@ def test_an_environment_created_by_the_run_is_not_used(level: Level, project: Pa
     (project / ".gitignore").write_text("__pycache__/\n.venv/\nnode_modules/\n")
     make = f'python3 -m venv --without-pip .venv && printf %s "{LIES}" > .venv/{SITE}/sitecustomize.py'
     agent = Agent(coder=[calls(call("run_command", command=make)), DONE])
-    check = f"if [ -d .venv ]; then {VENV_CHECK}; else {CHECK}; fi"
+    check = f"if [ -d .venv ]; then {VENV_CHECK}; else {UNITTEST}; fi"
     done = run(project, agent, "fix add", "--check", check, *_once(level))
 
     assert done.result["outcome"] != "verified"

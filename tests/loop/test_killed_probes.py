@@ -6,11 +6,11 @@ import signal
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIXED, TEST, Agent, Ran, edit, git, write
+from support.loop import BUG, DONE, FIXED, UNITTEST, UNITTEST_TEST, Agent, Ran, edit, git, write
 from support.openai_server import OpenAIServer
 from support.process import Done, kotef_process
 
-MORE = TEST.replace("2, 3", "20, 30").replace("5)", "50)")
+MORE = UNITTEST_TEST.replace("2, 3", "20, 30").replace("5)", "50)")
 JUDGE = """\
 #!/bin/sh
 number=$(($(ls {runs} | wc -l) + 1))
@@ -25,7 +25,7 @@ def killed_at(place: Path, number: int) -> tuple[Done, Ran | None]:
     root, runs, programs = place / "project", place / "runs", place / "bin"
     for folder in (root, runs, programs):
         folder.mkdir(parents=True)
-    files = {"calc.py": BUG, "test_calc.py": TEST, ".gitignore": "__pycache__/\n"}
+    files = {"calc.py": BUG, "test_calc.py": UNITTEST_TEST, ".gitignore": "__pycache__/\n"}
     for name, text in files.items():
         (root / name).write_text(text)
     git(root, "init", "-q")
@@ -39,14 +39,14 @@ def killed_at(place: Path, number: int) -> tuple[Done, Ran | None]:
     with OpenAIServer(agent) as server:
         env = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted", "KOTEF_PROBES": "full"}
         env["PATH"] = os.pathsep.join((str(programs), os.environ["PATH"]))
-        start = ["run", "make add add", "--coder", "model", "--check", CHECK, "--root", str(root)]
+        start = ["run", "make add add", "--coder", "model", "--check", UNITTEST, "--root", str(root)]
         done = kotef_process(start, env, place, kill_at=f"there:{runs / str(number)}")
         if done.returncode == 0:
             return done, None
         assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
         again = kotef_process(["resume", "--last", "--root", str(root)], env, place)
     assert (again.returncode, (root / "calc.py").read_text()) == (0, FIXED), again.stdout + again.stderr
-    assert (root / "test_calc.py").read_text() == TEST
+    assert (root / "test_calc.py").read_text() == UNITTEST_TEST
     assert git(root, "status", "--porcelain").split() == ["M", "calc.py", "??", "test_more.py"]
     assert (root / "test_more.py").read_text() == MORE
     return done, Ran(again.returncode, again.stdout, again.stderr, root)

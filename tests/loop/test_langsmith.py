@@ -86,7 +86,7 @@ def test_a_dead_endpoint_changes_nothing_of_a_draft_but_one_line(drafted) -> Non
     done = drafted("http://127.0.0.1:9")
     assert done.returncode == 0
     _, said = done.stderr.splitlines()
-    assert said.startswith("kotef: warning: LangSmith did not take all traces")
+    assert said.startswith("kotef: warning: LangSmith did not accept all traces")
 
 
 def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced) -> None:
@@ -110,7 +110,7 @@ def test_a_dead_endpoint_changes_nothing_but_one_line(traced, dead: str) -> None
         done = traced({"silent": smith.url, "closed": "http://127.0.0.1:9", "no address": "http://[::1:43"}[dead])
     assert done.returncode == 0
     [said] = done.stderr.splitlines()
-    assert said.startswith("kotef: warning: LangSmith did not take all traces")
+    assert said.startswith("kotef: warning: LangSmith did not accept all traces")
     assert "lsv2" not in done.stdout + done.stderr
 
 

@@ -227,8 +227,8 @@ def test_a_resume_puts_the_entry_where_it_belongs_once_it_can(project: Path, run
 # ---- the Definition of Done
 
 
-def test_each_line_of_a_ticket_is_traced_to_what_proves_it(project: Path, run) -> None:
-    tickets = project / ".sdd" / "backlog" / "tickets" / "open"
+def test_each_line_of_a_ticket_is_traced_to_what_proves_it(unittest_project: Path, run) -> None:
+    tickets = unittest_project / ".sdd" / "backlog" / "tickets" / "open"
     tickets.mkdir(parents=True)
     (tickets / "07-add.md").write_text(
         "# Ticket: 07 Add\n\n## Objective & DoD\n\nIt adds.\n\n**Definition of Done**\n\n"
@@ -237,7 +237,7 @@ def test_each_line_of_a_ticket_is_traced_to_what_proves_it(project: Path, run) -
     )
     agent = Agent(coder=[FIX, write("CHANGELOG.md", "added\n"), DONE])  # the reviewer's script is empty: no word of it
 
-    ran = run(project, agent, "--ticket", "07")
+    ran = run(unittest_project, agent, "--ticket", "07")
 
     assert ran.code == 0
     traced = [(line["provedBy"], line["why"]) for line in ran.result["definitionOfDone"]]

@@ -153,10 +153,10 @@ def test_a_second_empty_turn_ends_the_visit_with_a_word(project: Path, run) -> N
     agent = Agent(coder=[text(""), text(""), FIX])
     ran = run(project, agent, GOAL, *ONCE)
     assert (ran.code, ran.result["stoppedBy"]) == (3, "finished")
-    assert ran.result["attempts"][0]["said"] == "The model answered twice with nothing."
+    assert ran.result["attempts"][0]["said"] == "The model returned two empty answers in a row."
     assert len(agent.requests("coder")) == 2
     assert [event["asked_again"] for event in named(ran, "empty_answer")] == [True, False]
-    assert "the model answered with nothing; it is asked again" in ran.stdout
+    assert "the model returned an empty answer; asking again" in ran.stdout
 
 
 def test_repeated_and_missing_call_ids_are_each_answered_once(project: Path, run) -> None:
@@ -231,8 +231,45 @@ def test_arguments_no_tool_can_do_anything_with_are_refused_in_plain_words(proje
     assert not [text for text in said if "Error" in text or "recursion" in text.lower()]
     assert all(len(text) < 6000 for text in said)
     assert "nested too deeply" in said[1]
-    assert said[2] == "a name of 60000 characters is none; at most 300 are searched"
+    assert said[2] == "the name has 60000 characters; at most 300 are allowed"
     assert said[3] == "calc.py\\0: a path cannot contain a NUL character; give a plain path"
     kinds = [kind for event in named(ran, "mistake_recovery") for kind in event["failure_kinds"]]
     assert "permission_denied" not in kinds
     assert "schema_reject" in kinds
+
+
+NAMED = "<tool_call><name>view_file</name><arguments>{}</arguments></tool_call>"
+
+
+def test_calls_as_text_with_a_name_and_arguments_between_tags_are_made(project: Path, run) -> None:
+    look = NAMED.format('{"path": "calc.py"}')
+    edits = '{"path": "calc.py", "edits": [{"search": "a - b", "replace": "a + b"}]}'
+    fix = NAMED.replace("view_file", "edit_file").format(edits)
+    agent = Agent(coder=[text(look), text(f"I see.\n{fix}"), DONE])
+    ran = run(project, agent, GOAL, *ONCE)
+    assert (ran.code, (project / "calc.py").read_text()) == (0, FIXED), ran.stdout
+
+
+def test_a_call_as_text_of_no_tool_is_told_to_the_model_and_is_a_mistake(project: Path, run) -> None:
+    wrong = text(NAMED.replace("view_file", "open_file").format("{}"))
+    agent = Agent(coder=[wrong, wrong, wrong, FIX, DONE])
+    ran = run(project, agent, GOAL, *ONCE)
+    assert ran.code == 0, ran.stdout
+    assert "open_file is not a valid tool" in agent.requests("coder")[1].messages[-1]["content"]
+    assert [event["failure_kinds"] for event in named(ran, "mistake_recovery")] == [["tool_not_found"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (NAMED.replace("view_file", "open_file").format("{}"), "calls as text that name no tool (open_file)"),
+        ('<tool_call>{"name": "view_file", "arguments": {"path": </tool_call>', "calls as text that cannot be read"),
+        ("I would change calc.py.", "answered in words and called no tool"),
+    ],
+)
+def test_where_no_attempt_changes_anything_screen_and_entry_say_why(project: Path, run, said: str, why: str) -> None:
+    ran = run(project, Agent(coder=lambda *_: text(said)), GOAL, "--check", CHECK, "--max-attempts", "3")
+    assert ran.code == 3
+    assert why in " ".join(ran.stdout.split())
+    assert f"none changed anything: the model {why if 'called' in why else 'wrote ' + why}" in ran.result["sentence"]
+    assert [note for note in ran.issues[0]["notes"] if "attempt 3 changed nothing" in note and why in note]

@@ -81,7 +81,7 @@ def test_a_verified_run_names_lost_work_and_undo_restores_it(project: Path, run)
     assert ran.result["outcome"] == "verified", ran.stdout
     said = " ".join(ran.stdout.split())
     assert "uncommitted work from before the run is gone from kept.py" in said
-    changed = "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)"
+    changed = "changed by the run outside its snapshots (ignored by git, or in a repository inside the workspace)"
     assert f"{changed}: .env, " in said
     assert "sub/untracked.txt, wt/a.txt" in said
     assert f"kotef undo {ran.run_dir.name}" in said.replace("- ", "-")

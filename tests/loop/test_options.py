@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, DONE, FIX, Agent, contents, edit, git, kotef, plan, unchanged, write
+from support.loop import CHECK, DONE, FIX, UNITTEST, Agent, contents, edit, git, kotef, plan, unchanged, write
 from support.openai_server import OpenAIServer, call, calls, text
 
 GOAL = "make add add"
@@ -21,11 +21,11 @@ def test_unverified_is_only_had_by_asking_and_writes_an_entry(tmp_path: Path, ru
     assert (tmp_path / "notes.txt").read_text() == "two\n", "what was asked for is kept"
 
 
-def test_allow_edits_opens_a_protected_file(project: Path, run) -> None:
+def test_allow_edits_opens_a_protected_file(unittest_project: Path, run) -> None:
     agent = Agent(coder=[edit("test_calc.py", "5)", "5, 'sum')"), FIX, DONE])
-    ran = run(project, agent, GOAL, "--check", CHECK, "--allow-edits", "test_calc.py")
+    ran = run(unittest_project, agent, GOAL, "--check", UNITTEST, "--allow-edits", "test_calc.py")
     assert (ran.code, ran.result["putBack"]) == (0, [])
-    assert "'sum'" in (project / "test_calc.py").read_text()
+    assert "'sum'" in (unittest_project / "test_calc.py").read_text()
 
 
 def test_a_forbidden_path_is_refused_and_put_back(project: Path, run) -> None:
@@ -118,17 +118,17 @@ def test_smoke_is_one_attempt(project: Path, run) -> None:
     assert (ran.code, ran.result["maxAttempts"]) == (3, 1)
 
 
-def test_a_failed_run_leaves_the_best_attempt(project: Path, run) -> None:
+def test_a_failed_run_leaves_the_best_attempt(unittest_project: Path, run) -> None:
     """The second attempt broke what the first had gained: the tree is left at the first."""
-    (project / "test_more.py").write_text(
+    (unittest_project / "test_more.py").write_text(
         "import unittest\n\nfrom calc import add\n\n\nclass More(unittest.TestCase):\n"
         "    def test_types(self):\n        self.assertEqual(add('a', 'b'), 'abc')\n"
     )
     agent = Agent(coder=[FIX, DONE, edit("calc.py", "a + b", "undefined"), DONE])
     both = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
-    ran = run(project, agent, "make every test pass", "--check", both, "--max-attempts", "2")
+    ran = run(unittest_project, agent, "make every test pass", "--check", both, "--max-attempts", "2")
     assert (ran.code, ran.result["treeVisit"]) == (3, 1)
-    assert "a + b" in (project / "calc.py").read_text()
+    assert "a + b" in (unittest_project / "calc.py").read_text()
     assert len(ran.result["patches"]) == 2
 
 
@@ -160,7 +160,7 @@ def test_doctor_tells_what_is_missing_and_what_to_do(project: Path) -> None:
     assert bare.code == 0, "a model is worth knowing of, and a run works without one"
     assert "OPENAI_BASE_URL" in bare.stdout
     with OpenAIServer(models=["m"]) as server:
-        good = kotef(project, "doctor", "--base-url", server.base_url, "--model", "m")
+        good = kotef(project, "doctor", "--base-url", server.base_url)
     assert good.code == 0, good.stdout
     assert "sandbox: off" in good.stdout
     assert server.calls == 0, "no token is paid for"
@@ -228,10 +228,10 @@ def test_a_budget_spent_before_the_coder_began_is_no_attempt(project: Path, run)
     assert (ran.code, ran.result["failureHistory"]["attempts"]) == (4, 0)
 
 
-def test_a_crash_on_import_is_shown_as_what_it_is(project: Path, run) -> None:
+def test_a_crash_on_import_is_shown_as_what_it_is(unittest_project: Path, run) -> None:
     agent = Agent(coder=[edit("calc.py", "def add", "raise SystemExit(0)\n\n\ndef add"), DONE])
     check = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
-    ran = run(project, agent, GOAL, "--check", check, "--max-attempts", "1")
+    ran = run(unittest_project, agent, GOAL, "--check", check, "--max-attempts", "1")
     assert ran.code == 3
     last = ran.result["failureHistory"]["entries"][-1]
     assert "pytest::internal" not in str(last)

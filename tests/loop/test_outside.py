@@ -176,7 +176,7 @@ def test_the_user_can_trust_servers_as_they_are_now(project: Path, run, tmp_path
 
 def test_doctor_says_of_each_server_whether_it_starts_and_what_it_can(project: Path, tmp_path: Path) -> None:
     ran = kotef_mcp(project)
-    assert (ran.code, ran.stdout) == (0, "ok      no MCP server is named here, in .mcp.json or .sdd/mcp.json\n")
+    assert (ran.code, ran.stdout) == (0, "ok      no MCP server is configured in .mcp.json or .sdd/mcp.json\n")
     with_servers(project, tiny=tiny(tmp_path / "notes"))
     ran = kotef_mcp(project)
     assert ran.code == 0
@@ -201,7 +201,7 @@ from kotef.cli.main import main
 try:
     main(sys.argv[1:], prog_name="kotef")
 finally:
-    heavy = ("tree_sitter", "mcp", "kotef.context.repomap.rank", "kotef.web.fetch", "kotef.mcp_client.sessions")
+    heavy = ("mcp", "kotef.web.fetch", "kotef.mcp_client.sessions")
     print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
     with OpenAIServer(Agent(coder=[FIX, DONE])) as server:

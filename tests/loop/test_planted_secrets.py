@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, git, kotef, plan
+from support.loop import BUG, DONE, FIX, FIXED, UNITTEST, Agent, Ran, blind, git, kotef, plan
 from support.openai_server import OpenAIServer, Reply, Request, call, calls, status, text
 
 OWN = "sk-live-own-9fJ2mXq7Lw0aVb3TzRk8"
@@ -37,6 +37,12 @@ class Add(unittest.TestCase):
         print("HEAD is now at COMMIT, with changeme")
         self.assertEqual(add(2, 3), 5, " ".join(SAID))
 """.replace("COMMIT", COMMIT)
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 def forms(secret: str) -> Iterator[str]:
@@ -116,7 +122,7 @@ def look(number: int, said: Path) -> Reply:
 def test_a_run_that_prints_secrets_in_every_form_leaves_none_anywhere(planted: Path, tmp_path: Path, run) -> None:
     agent = Agent(coder=lambda _, number: look(number, tmp_path / "said.txt"))
     goal = f"make add add, with {DOTENV}"
-    ran = run(planted, agent, goal, "--check", CHECK, "--max-attempts", "1", "--json")
+    ran = run(planted, agent, goal, "--check", UNITTEST, "--max-attempts", "1", "--json")
     assert ran.code == 3
     nowhere(ran, agent)
     logs = "".join(path.read_text() for path in ran.run_dir.glob("logs/*.log"))
@@ -133,7 +139,7 @@ def test_a_run_that_prints_secrets_in_every_form_leaves_none_anywhere(planted: P
 def test_the_screen_shows_none_either(planted: Path, tmp_path: Path, run) -> None:
     script = [calls(call("run_command", command=f"cat {tmp_path}/said.txt; echo {OWN}")), text("done")]
     agent = Agent(coder=script, planner=lambda *_: plan(f"use {OWN}"))
-    ran = run(planted, agent, f"make add add, with {DOTENV}", "--check", CHECK, "--max-attempts", "1")
+    ran = run(planted, agent, f"make add add, with {DOTENV}", "--check", UNITTEST, "--max-attempts", "1")
     nowhere(ran, agent)
     assert "1. use [secret:OPENAI_API_KEY]" in ran.stdout
 
@@ -183,7 +189,7 @@ def test_an_endpoint_that_echoes_the_key_does_not_bring_it_in(planted: Path, run
     def script(request: Request, _: int) -> Reply:
         return status(http, f"Incorrect key {request.headers['authorization']} {filler} {OWN}")
 
-    ran = run(planted, script, "make add add", "--check", CHECK, "--json")
+    ran = run(planted, script, "make add add", "--check", UNITTEST, "--json")
     assert ran.result["outcome"] == "model_unavailable"
     nowhere(ran)
     assert "[secret:OPENAI_API_KEY]" in ran.result["sentence"]
@@ -200,7 +206,7 @@ def test_a_check_that_holds_a_secret_is_refused(planted: Path, run) -> None:
 
 def test_a_plan_and_a_review_that_name_a_secret_are_kept_without_it(planted: Path, run) -> None:
     agent = Agent(coder=[text("done")], planner=lambda *_: plan(f"use {OWN}", hypothesis=f"it is {ENVIRONMENT}"))
-    ran = run(planted, agent, "make add add", "--check", CHECK, "--max-attempts", "1")
+    ran = run(planted, agent, "make add add", "--check", UNITTEST, "--max-attempts", "1")
     nowhere(ran, agent)
     assert "[secret:OPENAI_API_KEY]" in (ran.run_dir / "events.jsonl").read_text()
 
@@ -210,7 +216,7 @@ def test_a_defect_of_kotef_leaves_a_traceback_without_secrets(planted: Path, run
         raise ValueError(f"broken by {OWN}")
 
     monkeypatch.setattr("kotef.coders.model.ModelCoder.work", broken)
-    ran = run(planted, Agent(), "make add add", "--check", CHECK, "--json")
+    ran = run(planted, Agent(), "make add add", "--check", UNITTEST, "--json")
     assert ran.code == 1
     nowhere(ran)
     assert "broken by [secret:OPENAI_API_KEY]" in (ran.run_dir / "traceback.txt").read_text()
@@ -221,7 +227,7 @@ def test_a_run_without_secrets_says_what_it_says(project: Path, run) -> None:
     (project / ".env.example").write_text(f"AWS_SECRET={DOTENV}\n")
     (project / "calc.py").write_text(f"{BUG}# {DOTENV} {COMMIT}\n")
     agent = Agent(coder=[FIX, DONE])
-    ran = run(project, agent, "make add add", "--check", CHECK)
+    ran = run(project, agent, "make add add", "--check", UNITTEST)
     assert ran.code == 0
     assert DOTENV in agent.requests("coder")[1].text, "a sample is for everybody to read"
     assert "[secret:" not in "".join(request.text for _, request in agent.seen)
@@ -229,8 +235,8 @@ def test_a_run_without_secrets_says_what_it_says(project: Path, run) -> None:
 
 def test_the_commands_that_only_look_show_none(planted: Path) -> None:
     for arguments in (
-        ("check", "--check", CHECK, "--no-compare"),
-        ("check", "--check", CHECK, "--no-compare", "--json"),
+        ("check", "--check", UNITTEST, "--no-compare"),
+        ("check", "--check", UNITTEST, "--no-compare", "--json"),
         ("prompt", "coder", f"make add add with {OWN}"),
     ):
         ran = kotef(planted, *arguments)
@@ -241,8 +247,8 @@ def test_the_commands_that_only_look_show_none(planted: Path) -> None:
 def test_what_steers_a_terminal_does_not_reach_it(project: Path, run) -> None:
     evil = "\x1b]0;title\x07\x9b31m\u202e"
     agent = Agent(coder=[text(f"done {evil}")], planner=lambda *_: plan(f"fix {evil}", hypothesis=evil))
-    ran = run(project, agent, f"make add add {evil}", "--check", CHECK, "--max-attempts", "1")
-    as_json = run(project, agent, f"make add add {evil}", "--check", CHECK, "--max-attempts", "1", "--json")
+    ran = run(project, agent, f"make add add {evil}", "--check", UNITTEST, "--max-attempts", "1")
+    as_json = run(project, agent, f"make add add {evil}", "--check", UNITTEST, "--max-attempts", "1", "--json")
     refused = kotef(project, "run", f"goal {evil}", "--ticket", f"none {evil}")
     for done in (ran, as_json, refused):
         assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(done.stdout + done.stderr)
@@ -259,7 +265,7 @@ def test_a_password_in_the_address_of_the_endpoint_is_kept_nowhere(project: Path
             "run",
             "make add add",
             "--check",
-            CHECK,
+            UNITTEST,
             "--model",
             "scripted",
             "--base-url",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIXED, PYTEST, TEST, Agent, Ran, git, kotef, write
+from support.loop import BUG, DONE, FIXED, PYTEST, UNITTEST, UNITTEST_TEST, Agent, Ran, git, kotef, write
 from support.openai_server import OpenAIServer, Reply, call, calls
 
 Play = Callable[..., Ran]
@@ -30,6 +30,16 @@ def add(a, b):
     table = json.loads(known.read_text()) if known.exists() else {}
     return table.get(f"{a},{b}", a - b)
 """
+TOTALS = """\
+import unittest
+
+from totals import total
+
+
+class Total(unittest.TestCase):
+    def test_total(self):
+        self.assertEqual(total([2, 3]), 5)
+"""
 PYTEST_FORM = "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_nothing():\n    assert add(0, 0) == 0\n"
 
 
@@ -44,13 +54,13 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
         edits: dict[str, str],
         *options: str,
         files: dict[str, str] | None = None,
-        check: str = CHECK,
+        check: str = UNITTEST,
         probes: str = "full",
     ) -> Ran:
         root = tmp_path / "project"
         base = {
             "calc.py": BUG,
-            "test_calc.py": PYTEST_FORM if check == PYTEST else TEST,
+            "test_calc.py": PYTEST_FORM if check == PYTEST else UNITTEST_TEST,
             ".gitignore": "__pycache__/\nanswers.json\n",
             **(files or {}),
         }
@@ -78,7 +88,9 @@ def found(ran: Ran) -> dict[str, Any]:
     return {probe["name"]: probe["value"] for probe in ran.result["probes"]}
 
 
-@pytest.mark.parametrize(("check", "test"), [(PYTEST, PYTEST_FORM), (CHECK, TEST)], ids=["pytest", "unittest"])
+@pytest.mark.parametrize(
+    ("check", "test"), [(PYTEST, PYTEST_FORM), (UNITTEST, UNITTEST_TEST)], ids=["pytest", "unittest"]
+)
 def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, test: str) -> None:
     ran = play({"calc.py": FIXED}, check=check, files={"test_calc.py": test})
 
@@ -93,13 +105,13 @@ def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, tes
 
 
 def test_a_judge_that_does_not_notice_a_wrong_answer_is_refused_with_the_line(play: Play) -> None:
-    ran = play({"calc.py": DEAF}, check=PYTEST)
+    ran = play({"calc.py": DEAF})
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert found(ran)["wrong answers"] == "alarm"
     entry = ran.result["failureHistory"]["entries"][-1]
     assert entry["detail"] == "judge_deaf"
-    assert "a wrong answer passes the test: test_calc.py:5: `assert add(2, 3) ==" in entry["summary"]
+    assert "a wrong answer passes the test: test_calc.py:8: `self.assertEqual(add(2, 3)" in entry["summary"]
     assert json.dumps(ran.issues).count("judge_deaf")
 
 
@@ -116,9 +128,8 @@ def test_a_feature_in_a_new_file_is_proved_by_taking_it_away(play: Play) -> None
         {"totals.py": "def total(values):\n    return sum(values)\n"},
         files={
             "calc.py": FIXED,
-            "test_totals.py": "from totals import total\n\n\ndef test_total():\n    assert total([2, 3]) == 5\n",
+            "test_totals.py": TOTALS,
         },
-        check=PYTEST,
     )
 
     assert ran.result["outcome"] == "verified"
@@ -239,7 +250,7 @@ def add(a, b):
 
 def test_a_product_that_looks_whether_the_test_is_untouched_is_refused(play: Play) -> None:
     """It would answer honestly when an expected value is wrong."""
-    ran = play({"calc.py": KEYED.replace("KEY", str(zlib.crc32(TEST.encode())))})
+    ran = play({"calc.py": KEYED.replace("KEY", str(zlib.crc32(UNITTEST_TEST.encode())))})
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert found(ran)["harmless edit"] == "alarm"

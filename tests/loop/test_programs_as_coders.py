@@ -67,7 +67,7 @@ def test_a_program_can_say_that_it_cannot_be_done_honestly(project: Path, tmp_pa
 def test_a_wrong_claim_of_a_program_is_named_and_ends_nothing(project: Path, tmp_path: Path) -> None:
     ran = run(project, agent(tmp_path, FIXES + "print('report_contradiction: test_nothing | I do not like it.')"))
     assert (ran.code, ran.result["outcome"]) == (0, "verified")
-    assert "is not taken: test_nothing passes" in " ".join(ran.stdout.split())
+    assert "is not accepted: test_nothing passes" in " ".join(ran.stdout.split())
 
 
 def test_a_failed_attempt_is_told_to_the_next(project: Path, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_its_time_ends_before_that_of_the_judging(project: Path, monkeypatch, tm
     code = "import time\nPath('left.txt').touch()\nwhile True:\n    print('thinking', flush=True); time.sleep(0.1)\n"
     ran = run(project, agent(tmp_path, code), "--max-time", "600")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")
-    assert "was stopped after 1 s: the rest is for judging" in ran.result["sentence"]
+    assert "was stopped after 1 s: the rest is reserved for judging" in ran.result["sentence"]
     assert (ran.run_dir / "visit-1.json").exists(), "what it left was judged"
     assert ran.result["usage"]["seconds"] < 300
 
@@ -246,10 +246,10 @@ def test_the_chain_is_in_the_task_and_a_resume_goes_on_with_it(project: Path, mo
     ("command", "problem"),
     [
         ("nosuchagent {brief}", "nosuchagent cannot be found"),
-        ("python agent.py", "`python agent.py` takes no brief"),
+        ("python agent.py", "`python agent.py` does not say where the brief goes"),
         ("fixers,modell", "'modell' is not understood"),
         ("aider,aider --model x", "a coder is named twice"),
-        ("true {brief}\nrm -r /", "a command of several lines"),
+        ("true {brief}\nrm -r /", "the command has several lines"),
         ("~nobody-has-this/agent {brief}", "~nobody-has-this/agent cannot be found"),
         (f"./{'x' * 300} {{brief}}", "cannot be found"),
     ],

@@ -3,11 +3,40 @@
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, DONE, FIX, PYTEST, Agent, Ran, edit, kotef
+from support.loop import BUG, DONE, FIX, UNITTEST, Agent, Ran, edit, kotef
 
 GOAL = "make add add"
+TARGET = f"{UNITTEST} -k '*test_calc.Add.test_add'"
 WRONG = edit("calc.py", "a - b", "a * b")
-OTHER = "def test_other():\n    import calc\n    assert calc.add(0, 0) == 0\n"
+OTHER = """\
+import unittest
+
+import calc
+
+
+class Other(unittest.TestCase):
+    def test_other(self):
+        self.assertEqual(calc.add(0, 0), 0)
+"""
+MORE = """\
+import unittest
+
+import calc
+
+
+class More(unittest.TestCase):
+    def test_three(self):
+        self.assertEqual(calc.add(1, 2), 3)
+
+    def test_zero(self):
+        self.assertEqual(calc.add(0, 7), 8)
+"""
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 @pytest.fixture
@@ -27,16 +56,16 @@ def entry(ran: Ran, visit: int) -> dict[str, object]:
 
 
 def test_while_a_target_is_red_the_rest_of_a_slow_suite_is_not_run(slow: Path, run) -> None:
-    ran = run(slow, Agent(coder=[WRONG, DONE]), GOAL, "--check", PYTEST, "--max-attempts", "1")
-    assert commands(ran)[1:] == [f"{PYTEST} test_calc.py::Add::test_add"]
+    ran = run(slow, Agent(coder=[WRONG, DONE]), GOAL, "--check", UNITTEST, "--max-attempts", "1")
+    assert commands(ran)[1:] == [TARGET]
     assert (ran.code, ran.result["missing"], ran.result["checks"][0]["partial"]) == (3, [], True)
     assert "whether others broke is unknown" in ran.result["evidence"]
-    assert ran.result["checks"][0]["command"] == PYTEST
+    assert ran.result["checks"][0]["command"] == UNITTEST
     assert "the rest was not run" in ran.stdout
 
 
 def test_the_history_entry_is_the_one_of_a_full_run(slow: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = (GOAL, "--check", PYTEST, "--max-attempts", "1")
+    arguments = (GOAL, "--check", UNITTEST, "--max-attempts", "1")
     first = entry(run(slow, Agent(coder=[WRONG, DONE]), *arguments), 1)
     (slow / "calc.py").write_text(BUG)
     monkeypatch.setattr("kotef.nodes.run_checks.QUICK", 60.0)
@@ -48,10 +77,10 @@ def test_the_history_entry_is_the_one_of_a_full_run(slow: Path, run, monkeypatch
 
 def test_once_the_targets_are_green_the_whole_suite_judges(slow: Path, run) -> None:
     breaks = edit("calc.py", "return a - b", "return a + b if a else 1")
-    ran = run(slow, Agent(coder=[breaks, DONE, edit("calc.py", " if a else 1", ""), DONE]), GOAL, "--check", PYTEST)
+    ran = run(slow, Agent(coder=[breaks, DONE, edit("calc.py", " if a else 1", ""), DONE]), GOAL, "--check", UNITTEST)
     assert (ran.code, ran.result["visits"]) == (0, 2)
-    assert commands(ran)[1:3] == [f"{PYTEST} test_calc.py::Add::test_add", PYTEST]
-    assert "test_other.py::test_other" in entry(ran, 1)["tests"]
+    assert commands(ran)[1:3] == [TARGET, UNITTEST]
+    assert "test_other.py::Other::test_other" in entry(ran, 1)["tests"]
 
 
 def test_a_visit_with_known_regressions_is_better_than_one_where_they_are_unknown(slow: Path, run) -> None:
@@ -59,14 +88,14 @@ def test_a_visit_with_known_regressions_is_better_than_one_where_they_are_unknow
     breaks = edit("calc.py", "return a - b", "return a + b if a else 1")
     worse = edit("calc.py", "return a + b if a else 1", "return 7")
     agent = Agent(coder=[breaks, DONE, worse, DONE])
-    ran = run(slow, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(slow, agent, GOAL, "--check", UNITTEST, "--max-attempts", "2")
     kept = [event for event in ran.events if event["event"] == "restored"]
     assert (ran.code, ran.result["treeVisit"] in (0, 1), len(kept)) == (3, True, 1)
 
 
 def test_the_same_tree_is_judged_once_and_no_cache_forgets(project: Path, run) -> None:
     """A run that failed is left at its start; the next one on it takes its baseline over."""
-    arguments = (GOAL, "--check", PYTEST, "--max-attempts", "1")
+    arguments = (GOAL, "--check", UNITTEST, "--max-attempts", "1")
     first = run(project, Agent(coder=[DONE]), *arguments).result
     again = run(project, Agent(coder=[FIX, DONE]), *arguments)
     assert again.code == 0
@@ -80,9 +109,9 @@ def test_the_same_tree_is_judged_once_and_no_cache_forgets(project: Path, run) -
 
 
 def test_another_goal_chooses_its_own_targets_from_a_reused_baseline(project: Path, run) -> None:
-    (project / "test_other.py").write_text("def test_other():\n    assert 1 == 2\n")
-    first = run(project, Agent(coder=[DONE]), "x", "--check", PYTEST, "--max-attempts", "1").result
-    again = run(project, Agent(coder=[FIX, DONE]), "make test_add pass", "--check", PYTEST, "--max-attempts", "1")
+    (project / "test_other.py").write_text(OTHER.replace("0), 0)", "0), 1)"))
+    first = run(project, Agent(coder=[DONE]), "x", "--check", UNITTEST, "--max-attempts", "1").result
+    again = run(project, Agent(coder=[FIX, DONE]), "make test_add pass", "--check", UNITTEST, "--max-attempts", "1")
     assert len(first["targets"]) == 2
     assert (again.code, again.result["targets"]) == (0, ["test_calc.py::Add::test_add"])
     assert "baseline reused" in again.stdout
@@ -96,11 +125,9 @@ def test_a_broken_environment_is_never_taken_over(project: Path, run) -> None:
 
 
 def test_a_red_attempt_tells_how_it_compares_with_the_one_before(project: Path, run) -> None:
-    (project / "test_more.py").write_text(
-        "import calc\n\n\ndef test_three():\n    assert calc.add(1, 2) == 3\n\n\ndef test_zero():\n    assert calc.add(0, 7) == 8\n"
-    )
+    (project / "test_more.py").write_text(MORE)
     agent = Agent(coder=[FIX, DONE, DONE])
-    ran = run(project, agent, "all of it", "--check", PYTEST, "--max-attempts", "2")
+    ran = run(project, agent, "all of it", "--check", UNITTEST, "--max-attempts", "2")
     one, two = entry(ran, 1), entry(ran, 2)
     assert "compared with the state before the run: 1 of 3 still fails, none new" in str(one["summary"])
     assert "compared with the attempt before: 1 of 1 still fails, none new" in str(two["summary"])
@@ -111,6 +138,6 @@ def test_a_red_attempt_tells_how_it_compares_with_the_one_before(project: Path, 
 
 
 def test_no_file_of_the_workspace_remembers_a_baseline(project: Path, run) -> None:
-    run(project, Agent(coder=[DONE]), GOAL, "--check", PYTEST, "--max-attempts", "1")
+    run(project, Agent(coder=[DONE]), GOAL, "--check", UNITTEST, "--max-attempts", "1")
     assert kotef(project, "runs").stdout
     assert not list(project.rglob("baselines"))

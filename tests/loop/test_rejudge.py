@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import CHECK, DONE, FIX, Agent, edit, kotef, unchanged, write
+from support.loop import DONE, FIX, UNITTEST, Agent, edit, kotef, unchanged, write
 
 from kotef.classification import Diagnosis
 
-ARGUMENTS = ("make add right", "--check", CHECK)
+ARGUMENTS = ("make add right", "--check", UNITTEST)
 NEW_TEST = """\
 import unittest
 from calc import add
@@ -17,6 +17,12 @@ class More(unittest.TestCase):
     def test_more(self):
         self.assertEqual(add(1, 1), 2)
 """
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 def rejudged(root: Path) -> tuple[int, dict[str, Any]]:
@@ -41,7 +47,7 @@ def test_by_the_same_rules_every_visit_is_judged_as_it_was(project: Path, run: A
 def test_a_new_test_that_proved_the_goal_proves_it_still(project: Path, run: Any) -> None:
     (project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
     script = [write("test_more.py", NEW_TEST), DONE]
-    done = run(project, Agent(script, reviewer=[]), "add a test", "--check", CHECK, "--max-attempts", "1")
+    done = run(project, Agent(script, reviewer=[]), "add a test", "--check", UNITTEST, "--max-attempts", "1")
     assert done.code == 3, "it passes on the old code as well, so that it proves nothing"
     assert rejudged(project)[0] == 0
 
@@ -67,7 +73,7 @@ def test_another_rule_shows_as_a_difference_and_nothing_is_run(
     shown = kotef(project, "rejudge")
     assert shown.code == 3
     assert "→ failed: runtime_error/another" in shown.stdout
-    assert "some of it is judged differently" in shown.stdout
+    assert "some verdicts differ" in shown.stdout
 
 
 def test_a_verdict_that_is_otherwise_is_shown(project: Path, run: Any) -> None:

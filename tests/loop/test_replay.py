@@ -10,7 +10,23 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
-from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, git, kotef, plan, unchanged, write
+from support.loop import (
+    BUG,
+    CHECK,
+    DONE,
+    FIX,
+    FIXED,
+    UNITTEST,
+    Agent,
+    Ran,
+    blind,
+    edit,
+    git,
+    kotef,
+    plan,
+    unchanged,
+    write,
+)
 from support.openai_server import Reply, calls, overflow, status, without_usage
 from support.openai_server import call as call_of
 
@@ -95,11 +111,11 @@ def test_a_run_that_failed_three_times_fails_so_again(project: Path, run: Any, a
     assert len(found["now"]["failures"]) == 4
 
 
-def test_coders_without_a_model_are_played_too(project: Path, run: Any, alone: Callable[[], None]) -> None:
-    done = run(project, Agent(), "--check", CHECK, "--coder", "fixers,search")
+def test_coders_without_a_model_are_played_too(unittest_project: Path, run: Any, alone: Callable[[], None]) -> None:
+    done = run(unittest_project, Agent(), "--check", UNITTEST, "--coder", "fixers,search")
     assert done.result["winner"] == "search"
     alone()
-    code, found = replayed(project)
+    code, found = replayed(unittest_project)
     assert code == 0
     assert found["now"]["trees"] == found["then"]["trees"]
 
@@ -159,7 +175,7 @@ def test_a_call_that_was_never_recorded_ends_the_replay(project: Path, run: Any)
     shown = kotef(project, "replay")
     assert shown.code == 3
     assert "not as recorded: visit 1, call 1 of the coder in visit 1 was never recorded" in shown.stdout
-    assert "another result: verified" in shown.stdout
+    assert "a different result: verified" in shown.stdout
 
 
 def test_a_command_that_was_never_recorded_is_not_run(project: Path, run: Any, alone: Callable[[], None]) -> None:
@@ -168,7 +184,7 @@ def test_a_command_that_was_never_recorded_is_not_run(project: Path, run: Any, a
     alone()
     code, found = replayed(project)
     assert code == 3
-    assert f"the command `{CHECK}` (visit-1-unittest -q) in visit 1" in found["divergences"][0]["what"]
+    assert f"the command `{CHECK}` (visit-1-{CHECK}) in visit 1" in found["divergences"][0]["what"]
 
 
 def test_an_answer_that_is_changed_comes_to_another_end(project: Path, run: Any) -> None:
@@ -226,7 +242,7 @@ def test_a_run_of_an_earlier_kotef_has_no_record(project: Path, run: Any) -> Non
     record_of(done).unlink()
     said = kotef(project, "replay", "--json")
     assert said.code == 2
-    assert "has no record to play" in json.loads(said.stdout)["error"]
+    assert "has no record to replay" in json.loads(said.stdout)["error"]
 
 
 def test_a_run_that_is_still_at_work_is_not_compared_with_what_it_will_be(project: Path, run: Any) -> None:
@@ -291,7 +307,7 @@ def test_a_record_that_is_full_says_so_and_the_run_goes_on(
     assert record_of(done).stat().st_size < 3_200
     code, found = replayed(project)
     assert code == 3
-    assert "the record is not whole: it had reached its largest size" in found["notices"]
+    assert "the record is incomplete: it reached its size limit" in found["notices"]
 
 
 def test_what_is_outside_of_the_files_is_heard_not_asked(project: Path, run: Any, alone: Callable[[], None]) -> None:
@@ -349,14 +365,14 @@ def test_what_a_worktree_ignores_by_the_list_of_its_repository_is_ignored_in_the
 
 
 def test_a_record_that_was_full_stays_so_when_the_run_goes_on(
-    project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+    unittest_project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kotef.replay.recorder.LARGEST", 3_000)
-    done = run(project, Agent([DONE]), "make add right", "--check", CHECK, "--max-attempts", "1")
+    done = run(unittest_project, Agent([DONE]), "make add right", "--check", UNITTEST, "--max-attempts", "1")
     before = record_of(done).read_bytes()
     assert b'"kind":"full"' in before
     monkeypatch.setattr("kotef.replay.recorder.LARGEST", 100_000)
-    kotef(project, "resume", "--last", "--max-attempts", "2")
+    kotef(unittest_project, "resume", "--last", "--max-attempts", "2")
     assert record_of(done).read_bytes() == before
 
 

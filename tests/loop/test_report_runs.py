@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, DONE, FIX, Agent, write
+from support.loop import DONE, FIX, UNITTEST, Agent, write
 from support.openai_server import Reply, calls, status
 
 from kotef.report import html, live_page
@@ -12,6 +12,12 @@ from kotef.report.page_data import page_of
 from kotef.runs.store import RunDir, at
 
 WRONG = (write("notes.txt", "x\n"), DONE)
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 def test_the_page_is_rewritten_at_each_visit_and_says_how_it_ended(
@@ -26,7 +32,7 @@ def test_the_page_is_rewritten_at_each_visit_and_says_how_it_ended(
 
     monkeypatch.setattr(html, "as_html", watched)
     monkeypatch.setattr(live_page, "PAUSE", 0.0)
-    ran = run(project, Agent(coder=[*WRONG, FIX, DONE]), "make add add", "--check", CHECK)
+    ran = run(project, Agent(coder=[*WRONG, FIX, DONE]), "make add add", "--check", UNITTEST)
 
     assert seen == [
         ("at work", "attempt 1 is planned", 1),
@@ -34,7 +40,7 @@ def test_the_page_is_rewritten_at_each_visit_and_says_how_it_ended(
         ("at work", "attempt 2 is planned", 2),
         ("at work", "attempt 2 is planned", 2),
         ("at work", "attempt 2 passed its checks", 3),
-        ("verified", f"{ran.result['sentence']} (attempt 2 of 3)", 3),
+        ("verified", f"{ran.result['sentence']} (at attempt 2 of 3)", 3),
     ]
     page = (ran.run_dir / "report.html").read_text()
     assert "<body>" in page, "it reloads no more"
@@ -44,7 +50,7 @@ def test_the_page_is_rewritten_at_each_visit_and_says_how_it_ended(
 
 def test_the_model_of_every_call_is_on_record_with_its_time_and_its_cached_tokens(project: Path, run) -> None:
     cached = [Reply(calls=reply.calls, content=reply.content, tokens_cached=64) for reply in (FIX, DONE)]
-    ran = run(project, Agent(coder=cached), "make add add", "--check", CHECK)
+    ran = run(project, Agent(coder=cached), "make add add", "--check", UNITTEST)
 
     told = [event for event in ran.events if event["event"] == "model_answer"]
     assert [(event["node"], event["model"], event["tokens_cached"]) for event in told] == [
@@ -65,7 +71,7 @@ def test_a_page_that_cannot_be_made_costs_the_run_nothing(
 
     monkeypatch.setattr(html, "as_html", broken)
     with caplog.at_level(logging.WARNING):
-        ran = run(project, Agent(coder=[FIX, DONE]), "make add add", "--check", CHECK)
+        ran = run(project, Agent(coder=[FIX, DONE]), "make add add", "--check", UNITTEST)
 
     assert (ran.code, ran.result["outcome"]) == (0, "verified")
     assert not (ran.run_dir / "report.html").exists()
@@ -73,7 +79,7 @@ def test_a_page_that_cannot_be_made_costs_the_run_nothing(
 
 
 def test_a_run_that_ends_outside_of_the_graph_has_its_page(project: Path, run) -> None:
-    ran = run(project, Agent(planner=lambda *_: status(401, "no such key")), "make add add", "--check", CHECK)
+    ran = run(project, Agent(planner=lambda *_: status(401, "no such key")), "make add add", "--check", UNITTEST)
 
     assert ran.result["outcome"] == "model_unavailable"
     page = (ran.run_dir / "report.html").read_text()
@@ -84,7 +90,7 @@ def test_a_run_that_ends_outside_of_the_graph_has_its_page(project: Path, run) -
 def test_what_was_put_back_is_in_the_matrix_and_among_the_guards(project: Path, run) -> None:
     cheat = calls(write("test_calc.py", "x = 1\n").calls[0])
     agent = Agent(coder=[write("test_new.py", "x = 1\n"), DONE, cheat, DONE, *WRONG])
-    ran = run(project, agent, "make add add", "--check", CHECK)
+    ran = run(project, agent, "make add add", "--check", UNITTEST)
 
     page = page_of(at(ran.root, ran.run_dir.name))
     guards = [guard.text for attempt in page.attempts for guard in attempt.record.guards if guard.name == "put back"]

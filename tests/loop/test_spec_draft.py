@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -221,7 +220,7 @@ def test_an_interview_asks_at_the_terminal_and_tells_the_model(project: Path, mo
     with OpenAIServer([questions, drafts(ADD)]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KOTEF_MODEL", "scripted")
-        command = [sys.executable, "-m", "kotef", "spec", "-i", "undo"]
+        command = ["spec", "-i", "undo"]
         shown = at_a_terminal(command, project, {"How far back?": "three steps\n", "For whom": "\n"})
     assert "1/2 How far back?" in shown
     assert "\x1b[2J" not in shown
@@ -236,7 +235,7 @@ def test_one_ctrl_c_ends_an_interview(project: Path, monkeypatch: pytest.MonkeyP
     with OpenAIServer([questions]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KOTEF_MODEL", "scripted")
-        with Terminal([sys.executable, "-m", "kotef", "spec", "-i", "undo"], project) as terminal:
+        with Terminal(["spec", "-i", "undo"], project) as terminal:
             terminal.until("(Enter skips it): ")
             terminal.type("\x03")
             assert terminal.end(seconds=20) == 130

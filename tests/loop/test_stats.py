@@ -104,7 +104,7 @@ def test_a_run_that_cannot_be_read_is_named_and_in_no_figure(project: Path, run:
     found = stats(project)
     assert found["runs"] == 0
     assert list(found["unreadable"]) == [done.run_dir.name]
-    assert f"note: run {done.run_dir.name} is not among them" in kotef(project, "stats").stdout
+    assert f"note: run {done.run_dir.name} is not included" in kotef(project, "stats").stdout
 
 
 def test_only_runs_of_the_last_days_are_counted_where_that_is_asked_for(project: Path, run: Any) -> None:
@@ -117,5 +117,5 @@ def test_only_runs_of_the_last_days_are_counted_where_that_is_asked_for(project:
 
 
 def test_a_workspace_without_a_run_says_so(project: Path) -> None:
-    assert "no run here yet" in kotef(project, "stats").stdout
+    assert "no runs here yet" in kotef(project, "stats").stdout
     assert stats(project)["runs"] == 0

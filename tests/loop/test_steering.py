@@ -4,29 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, Agent, edit, plan, write
+from support.loop import BUG, CHECK, DONE, FIX, TEST, Agent, edit, plan, write
 from support.openai_server import text
 
 GOAL = "make every test pass"
-TWO = """\
-import unittest
-
-from calc import add, double
-
-
-class Calc(unittest.TestCase):
-    def test_add(self):
-        self.assertEqual(add(2, 3), 5)
-
-    def test_double(self):
-        self.assertEqual(double(2), 4)
-
-    def test_zero(self):
-        self.assertEqual(add(0, 0), 0)
-
-    def test_less(self):
-        self.assertEqual(add(-1, 0), -1)
-"""
+TWO = TEST.replace("import add", "import add, double").replace(
+    '[("test_add", add(2, 3), 5), ("test_nothing", add(0, 0), 0)]',
+    '[("test_add", add(2, 3), 5), ("test_double", double(2), 4), ("test_zero", add(0, 0), 0), ("test_less", add(-1, 0), -1)]',
+)
 TWO_BUGS = BUG + "\n\ndef double(a):\n    return a\n"
 
 
@@ -52,8 +37,8 @@ def test_the_second_plan_is_told_what_the_first_attempt_changed_fixed_and_broke(
 
     assert told(agent.requests("planner")[0].text) == [], "nothing was tried yet"
     (line,) = told(agent.requests("planner")[1].text)
-    assert line.startswith("- attempt 1: changed calc.py; fixed test_calc.py::Calc::test_add; ")
-    assert "broke test_calc.py::Calc::test_zero; 2 red" in line
+    assert line.startswith("- attempt 1: changed calc.py; fixed test_add; ")
+    assert "broke test_zero; 2 red" in line
     assert 'it said "I made add a real sum.' in line
     assert told(agent.requests("coder")[2].text) == [line], "the coder is told the same"
 
@@ -79,7 +64,7 @@ def test_tests_read_from_the_output_are_told_by_name(two: Path, run) -> None:
     agent = Agent(coder=[edit("calc.py", "a - b", "a + b"), DONE, DONE])
     run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     (line,) = told(agent.requests("planner")[1].text)
-    assert "fixed test_calc.py::Calc::test_add" in line
+    assert "fixed test_add" in line
     assert "broke nothing; 1 red" in line
 
 
@@ -103,7 +88,7 @@ def test_tests_read_from_the_output_are_told_by_name(two: Path, run) -> None:
                 [edit("calc.py", "return a - b", "return a - b if a else 1"), DONE],
                 [edit("calc.py", "return a - b if a else 1", "return 7"), DONE],
             ],
-            "fixed nothing, and more fails than before it: test_calc.py::Calc::test_less",
+            "fixed nothing, and more fails than before it: test_less",
             id="more and more fail",
         ),
     ],

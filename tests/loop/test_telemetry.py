@@ -52,7 +52,7 @@ def test_a_run_is_one_trace_of_visits_nodes_calls_tools_and_checks(traced) -> No
         (run_of,),
         *((run_of, f"visit {visit}") for visit in range(3)),
         *((run_of, f"visit {visit}", "verifier") for visit in range(3)),
-        *((run_of, f"visit {visit}", "verifier", "check unittest -q") for visit in range(3)),
+        *((run_of, f"visit {visit}", "verifier", f"check {CHECK}") for visit in range(3)),
         *((run_of, f"visit {visit}", node) for visit in (1, 2) for node in ("planner", "coder")),
         *((run_of, f"visit {visit}", node, "chat scripted") for visit in (1, 2) for node in ("planner", "coder")),
         *(
@@ -82,7 +82,7 @@ def test_a_run_is_one_trace_of_visits_nodes_calls_tools_and_checks(traced) -> No
         "gen_ai.conversation.id": ran.run_dir.name,
     }
     assert (answered["server.address"], chats[0].kind) == ("127.0.0.1", 3)
-    checks = found.named("check unittest -q")
+    checks = found.named(f"check {CHECK}")
     assert [(span.error, span.attributes["kotef.check.passed"]) for span in checks] == [
         (True, False),
         (True, False),
@@ -95,7 +95,7 @@ def test_a_run_is_one_trace_of_visits_nodes_calls_tools_and_checks(traced) -> No
 def test_what_people_and_models_say_is_left_out(traced) -> None:
     ran, found = traced(Agent(coder=[FIX, text("a secret thought of the model")]))
     assert ran.code == 0
-    sent = b"".join(found.bodies)
+    sent = b"".join(found.bodies).replace(CHECK.encode(), b"the check")
     for words in (b"make add add", b"a secret thought", b"calc.py", b"fix add", b"cause 0", b"return a - b"):
         assert words not in sent
     assert b"chat scripted" in sent

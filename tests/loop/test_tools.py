@@ -319,7 +319,7 @@ def test_a_tier_narrows_and_an_unknown_one_warns(
 def test_the_commands_list_tools_and_skills(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del monkeypatch
     ran = kotef(project, "skills")
-    assert ran.stdout.startswith("no skill here; one is a folder with a SKILL.md in .sdd/skills, .agents/skills")
+    assert ran.stdout.startswith("no skills here; a skill is a folder with a SKILL.md in .sdd/skills, .agents/skills")
 
 
 def test_a_look_after_an_effect_sees_it_and_one_before_it_does_not(project: Path, run) -> None:

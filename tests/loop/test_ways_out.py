@@ -5,7 +5,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, DONE, PYTEST, TEST, Agent, Ran, blind, calls, contents, git, kotef, unchanged, write
+from support.loop import (
+    DONE,
+    PYTEST,
+    UNITTEST,
+    UNITTEST_TEST,
+    Agent,
+    Ran,
+    blind,
+    calls,
+    contents,
+    git,
+    kotef,
+    unchanged,
+    write,
+)
 from support.openai_server import call, text
 from support.terminal import at_a_terminal
 
@@ -14,11 +28,17 @@ NO_EDIT = "import unittest\nfrom calc import add\n\n\nclass Add(unittest.TestCas
 NO_EDIT += "        self.assertEqual(add(2, 3), 'seven thousand')\n"
 
 
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
+
+
 def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: Path) -> None:
     (project / "calc.py").write_text(f"def add(a, b):\n{BRANCHES}    return a - b\n")
     (project / "test_calc.py").write_text(NO_EDIT)
     with unchanged(project):
-        ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "fixers,search:2s")
+        ran = kotef(project, "run", "make add add", "--check", UNITTEST, "--coder", "fixers,search:2s")
     assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (3, "stuck", "search_time_over")
     assert ran.result["stoppedBy"] == "search_time"
     assert "this search had 2 s of CPU time" in ran.result["sentence"]
@@ -38,7 +58,7 @@ def test_where_the_time_of_the_run_was_the_limit_that_is_named(project: Path, mo
     monkeypatch.setattr("kotef.repair.coder.SearchCoder._wall", lambda _: 2.0)
     (project / "calc.py").write_text(f"def add(a, b):\n{BRANCHES}    return a - b\n")
     (project / "test_calc.py").write_text(NO_EDIT)
-    ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "search", "--max-time", "60")
+    ran = kotef(project, "run", "make add add", "--check", UNITTEST, "--coder", "search", "--max-time", "60")
     assert ran.result["reason"] == "search_time_over"
     assert "--max-time left this search" in ran.result["sentence"]
     assert "`--coder search:240s --max-time 480`" in ran.issues[0]["follow_up"]
@@ -46,10 +66,10 @@ def test_where_the_time_of_the_run_was_the_limit_that_is_named(project: Path, mo
 
 def test_a_goal_on_green_checks_without_a_model_says_what_is_lacking(project: Path) -> None:
     (project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
-    ran = kotef(project, "run", "make it faster", "--check", CHECK)
+    ran = kotef(project, "run", "make it faster", "--check", UNITTEST)
     assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
     assert ran.result["sentence"].startswith("every check is already green, and without a model only failures")
-    assert ran.issues[0]["follow_up"].startswith("name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL)")
+    assert ran.issues[0]["follow_up"].startswith("every check is already green, and without a model")
 
 
 def test_without_pytest_the_check_that_unittest_can_run_is_named(project: Path, tmp_path: Path) -> None:
@@ -58,12 +78,12 @@ def test_without_pytest_the_check_that_unittest_can_run_is_named(project: Path, 
     bare.chmod(0o755)
     ran = kotef(project, "run", "make add add", "--check", f"{bare} -m pytest -q", "--coder", "search:5s")
     assert (ran.code, ran.result["reason"]) == (5, "missing_runner")
-    hint = f"the tests are unittest's, which needs no pytest: --check '{bare} -m unittest'"
+    hint = f"the tests use unittest and do not need pytest: --check '{bare} -m unittest'"
     assert hint in ran.result["sentence"]
     assert ran.issues[0]["follow_up"].startswith(f"{hint}; or install what")
 
 
-@pytest.mark.parametrize("tests", ["def test_add():\n    assert True\n", f"import pytest\n{TEST}"])
+@pytest.mark.parametrize("tests", ["def test_add():\n    assert True\n", f"import pytest\n{UNITTEST_TEST}"])
 def test_tests_that_need_pytest_are_not_offered_to_unittest(project: Path, tmp_path: Path, tests: str) -> None:
     bare = tmp_path / "python3"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
@@ -81,7 +101,7 @@ def test_a_person_may_say_that_none_of_the_edits_is_right(project: Path) -> None
     )
     before = contents(project)
     arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
-    said = at_a_terminal([sys.executable, "-m", "kotef", *arguments], project, {"leave it open": "3\n"})
+    said = at_a_terminal(arguments, project, {"leave it open": "3\n"})
     assert "3. none of these is right" in said
     assert "blocked: none of the edits that pass is right: a person's answer: price(" in " ".join(said.split())
     assert contents(project) == before
@@ -121,7 +141,7 @@ def test_a_diagnosis_of_a_coder_that_changed_nothing_stands_in_the_entry_whole(
 ) -> None:
     why = "The test expects " + "one thing and its opposite, " * 60 + "so no honest edit can pass it."
 
-    ran = run(project, Agent(coder=[text(why)]), "make add add", "--check", CHECK, "--max-attempts", "1")
+    ran = run(project, Agent(coder=[text(why)]), "make add add", "--check", UNITTEST, "--max-attempts", "1")
 
     assert ran.result["outcome"] != "verified"
     assert any(note.endswith(why) for note in ran.issues[0]["notes"])

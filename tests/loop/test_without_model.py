@@ -1,11 +1,10 @@
 """Runs without a model, and with a cheap coder before a paid one: the same loop, the same verdict."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, DONE, PYTEST, Agent, contents, edit, git, kotef, unchanged
+from support.loop import DONE, PYTEST, UNITTEST, Agent, contents, edit, git, kotef, review, unchanged
 from support.terminal import at_a_terminal
 
 GOAL = "make add add"
@@ -20,6 +19,12 @@ from calc import add
 def test_add(a, b, total):
     assert add(a, b) == total
 """
+
+
+@pytest.fixture
+def project(unittest_project: Path) -> Path:
+    """The tests here are about runners: their ids, their lines, their files."""
+    return unittest_project
 
 
 @pytest.fixture
@@ -47,7 +52,7 @@ def test_without_a_key_a_search_repairs_and_says_how(tested: Path) -> None:
 
 def test_unittest_is_searched_too(project: Path) -> None:
     """A chain works in any order."""
-    ran = kotef(project, "run", GOAL, "--check", CHECK, "--coder", "search:20s,fixers")
+    ran = kotef(project, "run", GOAL, "--check", UNITTEST, "--coder", "search:20s,fixers")
     assert (ran.code, ran.result["winner"]) == (0, "search")
 
 
@@ -64,10 +69,41 @@ def test_a_misspelt_name_is_fixed_mechanically(tested: Path) -> None:
     assert (tested / "calc.py").read_text() == "def add(first, second):\n    return first + second\n"
 
 
-def test_with_a_key_what_can_be_searched_is_not_paid_for(tested: Path, run) -> None:
-    agent = Agent()
+def test_with_a_key_what_a_search_finds_costs_one_review(tested: Path, run) -> None:
+    agent = Agent(reviewer=[review(accept=True)])
     ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "fixers,search:20s,model")
-    assert (ran.code, ran.result["winner"], ran.server.calls) == (0, "search", 0)
+    assert (ran.code, ran.result["winner"], ran.server.calls) == (0, "search", 1)
+    assert "found by a search for edits" in agent.requests("reviewer")[0].text
+
+
+def test_what_a_search_finds_and_the_review_refuses_goes_to_the_model(tested: Path, run) -> None:
+    better = edit("calc.py", "return a + b", "return a + b  # whole numbers")
+    agent = Agent(
+        reviewer=[review(accept=False, reason="it only fits the tests"), review(accept=True)], coder=[better, DONE]
+    )
+    ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "search:20s,model")
+    assert (ran.code, ran.result["winner"]) == (0, "model"), ran.result["sentence"]
+    assert "it only fits the tests" in agent.requests("coder")[0].text
+
+
+def test_a_dead_endpoint_does_not_stand_in_the_way_of_a_proved_repair(tested: Path, run) -> None:
+    ran = run(tested, Agent(), GOAL, "--check", PYTEST, "--coder", "search:20s,model")
+    assert (ran.code, ran.result["winner"]) == (0, "search")
+    assert "the checks decide" in ran.stdout, ran.stdout
+
+
+def test_edits_that_disagree_are_candidates_for_the_model(project: Path, run) -> None:
+    """Without a model they are a question to a person."""
+    (project / "calc.py").write_text("def price(n, fee):\n    return n - fee\n")
+    (project / "test_calc.py").write_text(
+        "from calc import price\n\n\ndef test_price():\n    assert price(2, 2) == 4\n"
+    )
+    agent = Agent(coder=[edit("calc.py", "n - fee", "n + fee"), DONE])
+    ran = run(project, agent, "make the price right", "--check", PYTEST, "--coder", "search:20s,model")
+    assert (ran.code, ran.result["winner"]) == (0, "model"), ran.result["sentence"]
+    shown = agent.requests("coder")[0].text
+    assert "several edits pass every test, but disagree: should price(" in shown
+    assert "+    return n + fee" in shown
 
 
 def test_what_the_search_learnt_reaches_the_model(tested: Path, run) -> None:
@@ -96,7 +132,7 @@ def test_what_no_edit_can_do_ends_bounded_with_an_entry(project: Path) -> None:
     assert ran.result["resume"] is None
     again = kotef(project, "resume", "--last", "--max-attempts", "5", "--coder", "search:60s")
     assert again.code == 2, "nothing is run"
-    assert "already worked on this failure with this exact tree (name a model, or start a new run" in again.stderr
+    assert "already tried this failure on exactly this tree (name a model, or start a new run" in again.stderr
 
 
 def test_without_a_failing_test_there_is_nothing_to_search_for(tested: Path) -> None:
@@ -186,7 +222,7 @@ def test_on_a_terminal_the_question_is_put_to_the_person_first(project: Path) ->
         "from calc import price\n\n\ndef test_price():\n    assert price(2, 2) == 4\n"
     )
     arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
-    said = at_a_terminal([sys.executable, "-m", "kotef", *arguments], project, {"leave it open": "2\n"})
+    said = at_a_terminal(arguments, project, {"leave it open": "2\n"})
     asked = re.search(r"should (price\(.*?\)) return (\S+) or (\S+)\?", said)
     assert asked
     assert f"2. {asked[3]}" in said

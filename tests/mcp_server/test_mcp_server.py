@@ -96,7 +96,7 @@ def test_a_run_goes_on_when_its_server_is_killed_and_its_goal_is_only_text(proje
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({}, "neither a goal nor a ticket is named"),
+        ({}, "no goal or ticket was given"),
         ({"goal": "x", "sandbox": "off"}, "sandbox: Extra inputs are not permitted"),
         ({"goal": "x", "root": "/"}, "root: Extra inputs are not permitted"),
         ({"goal": "x", "network": True}, "network: Extra inputs"),
@@ -106,7 +106,7 @@ def test_a_run_goes_on_when_its_server_is_killed_and_its_goal_is_only_text(proje
         ({"goal": "x", "max_attempts": 21}, "max_attempts: Input should be less than or equal to 20"),
         ({"goal": "x", "max_attempts": "3"}, "max_attempts: Input should be a valid integer"),
         ({"goal": "x", "checks": [""]}, "checks.0: String should have at least 1 character"),
-        ({"goal": "x\0y"}, "no process can be given these arguments"),
+        ({"goal": "x\0y"}, "no process can be started with these arguments"),
         ({"goal": "x" * 20_001}, "goal: String should have at most 20000 characters"),
         ({"ticket": "../../etc/passwd"}, "ticket: String should match pattern"),
         ({"ticket": "--trust"}, "ticket: String should match pattern"),
@@ -124,8 +124,8 @@ def test_what_cannot_be_started_is_refused_in_one_line(project: Path, arguments,
 
 def test_what_is_wrong_is_said_in_one_line(project: Path, conversation) -> None:
     async def talk(client) -> None:
-        assert "no run in" in await client.refused("run_status")
-        assert "no run in" in await client.refused("cancel_run", run_id="2")
+        assert "no runs in" in await client.refused("run_status")
+        assert "no runs in" in await client.refused("cancel_run", run_id="2")
         assert (
             await client.refused("no_such")
             == "no tool is called 'no_such' (there are start_run, run_status, cancel_run, read_issues, check)"

@@ -64,7 +64,7 @@ def test_without_steps_there_is_one_answer_in_words_and_a_warning(tmp_path: Path
     assert [message.text for message in messages] == ["note a", "Here."]
     assert ran == []
     assert model.tools[0], "the schemas are offered all the same"
-    assert ("notice", {"text": "the model was to answer in words; 1 tool call in its answer ignored"}) in said
+    assert ("notice", {"text": "the model had to answer without tool calls; ignored 1 tool call"}) in said
     assert STOP not in messages[-1].additional_kwargs, "it has done what it was asked"
 
 
@@ -98,7 +98,7 @@ def test_a_summary_with_nothing_in_it_says_at_least_why_it_was_asked(tmp_path: P
     script = [calls("note", text="a"), calls("note", text="b"), says("done")]
     messages, model, said = visit(tmp_path, script, max_tool_calls=1, continues=1)
     assert ran == ["a"]
-    assert ("notice", {"text": "the model was to answer in words; 1 tool call in its answer ignored"}) in said
+    assert ("notice", {"text": "the model had to answer without tool calls; ignored 1 tool call"}) in said
     assert messages[3].text.startswith("tool budget exhausted: 1 tool call")
     assert isinstance(messages[4], HumanMessage)
     assert messages[-1].text == "done"

@@ -32,7 +32,7 @@ HTTP_FAULTS = {
     "TransportError": "unreachable",
     "TimeoutException": "timeout",
     "ConnectTimeout": "timeout",
-    "ReadTimeout": "timeout",
+    "ReadTimeout": "silent",
     "WriteTimeout": "timeout",
     "PoolTimeout": "timeout",
     "NetworkError": "unreachable",
@@ -197,6 +197,14 @@ def test_four_servers_ways_of_saying_too_long(kind: str) -> None:
         "the input length exceeds the context length",
         "prompt is too long: 210000 tokens > 200000 maximum",
         "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
+        "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        "This model's maximum prompt length is 131072 but the request contains 166077 tokens.",
+        "Invalid request: Your request exceeded model token limit: 8192",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens",
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]",
+        "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+        "litellm.ContextWindowExceededError: litellm.BadRequestError: prompt too big",
+        "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
     ],
 )
 def test_other_ways_of_saying_too_long(message: str) -> None:

@@ -100,7 +100,7 @@ def test_white_space_is_no_content_and_reasoning_is_kept_aside() -> None:
     assert message.additional_kwargs["reasoning_content"] == "let me think"
 
 
-def test_reasoning_is_not_sent_back() -> None:
+def test_reasoning_that_stood_in_the_words_is_not_sent_back() -> None:
     earlier = AIMessage("four", additional_kwargs={"reasoning_content": "secret thoughts"})
     _, server = ask([serve.text("ok")], [HumanMessage("2+2"), earlier, HumanMessage("sure?")])
     assert b"secret thoughts" not in server.requests[0].raw
@@ -116,7 +116,18 @@ def test_arguments_that_are_not_json_are_an_invalid_call_beside_the_valid_one() 
     assert "not valid JSON" in (message.invalid_tool_calls[0]["error"] or "")
 
 
-@pytest.mark.parametrize("arguments", ['["a list"]', '"text"', "null", '{"x": NaN}', '{"x": "\\ud800"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '["a list"]',
+        '"text"',
+        "null",
+        '{"x": NaN}',
+        '{"x": "\\ud800"}',
+        '{"x": [{"y": 9223372036854775808}]}',
+        "[" * 100_000,
+    ],
+)
 def test_arguments_that_are_no_sendable_object_are_invalid(arguments: str) -> None:
     message, _ = ask([serve.whole(serve.calls(Call("note", arguments)))])
     assert message.tool_calls == []
@@ -326,9 +337,21 @@ def test_waits_grow_between_tries() -> None:
     assert [0.005 * 2**n <= wait <= 0.015 * 2**n for n, wait in enumerate(told)] == [True] * 3
 
 
-def test_silence_is_a_timeout() -> None:
+def test_silence_is_a_fault_of_its_own_and_asked_again() -> None:
     error, server = fail(lambda request, n: serve.slow(serve.text("x"), 5), read_timeout=0.1, max_tries=2)
-    assert (error.fault, server.calls) == ("timeout", 2)
+    assert (error.fault, server.calls) == ("silent", 2)
+
+
+def test_a_silent_endpoint_is_asked_again_however_little_time_there_is() -> None:
+    """The limit on silence is never so long that the time for one answer is over with the first request."""
+    error, server = fail(lambda request, n: serve.slow(serve.text("x"), 5), read_timeout=600, deadline=0.6)
+    assert error.fault == "silent"
+    assert server.calls >= 2
+
+
+def test_an_endpoint_that_fell_silent_once_is_heard_the_second_time() -> None:
+    message, server = ask([serve.slow(serve.text("late"), 5), serve.text("in time")], read_timeout=600, deadline=2)
+    assert (message.content, server.calls) == ("in time", 2)
 
 
 def test_an_endless_answer_ends_at_the_deadline() -> None:

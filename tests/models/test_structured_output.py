@@ -1,6 +1,7 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from support import openai_server as serve
 from support.openai_server import Call, OpenAIServer, Reply
 
-from kotef.errors import ContextOverflowError, ModelError
+from kotef.errors import ModelError
 from kotef.models.openai import StrictChatOpenAI
 from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.structured_output import RungMemory, StructuredAnswer, ask, extract_json
@@ -64,7 +65,8 @@ def test_what_the_endpoint_refuses_is_left_for_the_next_rung(refuses: set[str], 
     answer, server = asked([serve.text(GOOD)], refuses=refuses)
     assert (answer.value, answer.rung) == (ROUTE, rung)
     assert server.calls == requests
-    assert len(answer.messages) == 1
+    assert sum(bool(message.usage_metadata) for message in answer.messages) == 1
+    assert sum(message.response_metadata["tries"] for message in answer.messages) == requests, "each is counted"
     assert len(answer.problems) == requests - 1
 
 
@@ -115,18 +117,84 @@ def test_the_schema_is_in_the_last_persons_message_where_the_request_does_not_ca
     assert "JSON" in last[1]["content"]
 
 
-@pytest.mark.parametrize("reply", [serve.status(401), serve.status(404), serve.status(500), serve.html()])
+@pytest.mark.parametrize("reply", [serve.status(401), serve.status(404), serve.status(500)])
 def test_a_fault_that_is_no_refusal_passes_up(reply: Reply) -> None:
     with pytest.raises(ModelError):
         asked(lambda request, n: reply)
 
 
-def test_an_overflow_passes_up_at_once() -> None:
-    with OpenAIServer([serve.overflow("openai")]) as server:
+def test_an_endpoint_that_speaks_nonsense_gives_no_value_and_its_answers_are_counted() -> None:
+    answer, server = asked(lambda request, n: serve.html())
+    assert answer.value is None
+    assert "HTML" in answer.problems[-1]
+    assert sum(message.response_metadata["tries"] for message in answer.messages) == server.calls == 4
+
+
+def test_a_question_that_cannot_be_shorter_gives_no_value() -> None:
+    answer, server = asked([serve.overflow("openai")])
+    assert (answer.value, server.calls) == (None, 1)
+    assert "context window" in answer.problems[-1]
+
+
+def test_an_answer_that_came_before_the_endpoint_died_is_paid_for() -> None:
+    with OpenAIServer([serve.text("no idea"), *[serve.status(401)] * 4]) as server:
         model = StrictChatOpenAI(model="m", base_url=server.base_url, api_key="k")
-        with pytest.raises(ContextOverflowError):
+        with pytest.raises(ModelError) as caught:
             asyncio.run(ask(model, QUESTION, Route, memory=RungMemory()))
-    assert server.calls == 1
+    assert [message.content for message in caught.value.paid] == ["no idea"]
+
+
+def long_question(request: serve.Request, _: int, window: int) -> Reply:
+    tokens = len(request.text) // 4
+    return (
+        serve.overflow("llama.cpp")
+        if tokens > window
+        else serve.calls(serve.call("Route", steps=["left", "right"], hops=2))
+    )
+
+
+def test_a_question_that_is_too_long_is_cut_part_by_part_and_the_cut_is_remembered() -> None:
+    parts = "\n".join(f"<repository>\n{name * 400}\n</repository>" for name in ("map ", "spec ", "log "))
+    question: list[BaseMessage] = [HumanMessage(f"The rules.\n\n{parts}\n\nPlan.")]
+    memory = RungMemory()
+    with OpenAIServer(lambda request, n: long_question(request, n, 600)) as server:
+        model = StrictChatOpenAI(model="m", base_url=server.base_url, api_key="k")
+
+        async def run() -> list[StructuredAnswer[Route]]:
+            return [await ask(model, question, Route, memory=memory) for _ in range(2)]
+
+        first, second = asyncio.run(run())
+    assert (first.value, second.value) == (ROUTE, ROUTE)
+    assert server.calls <= 5
+    assert second.problems == (), "the second question has the size that fitted"
+    sent = server.requests[-1].text
+    assert sent.count("<repository>") == sent.count("</repository>") == 3
+    assert all(name in sent for name in ("The rules.", "map", "spec", "log", "Plan."))
+
+
+def test_a_correction_that_does_not_fit_is_left_out() -> None:
+    def script(request: serve.Request, n: int) -> Reply:
+        if n == 0:
+            return serve.text("x" * 300)
+        if "could not be used" in request.text:
+            return serve.overflow("llama.cpp")
+        return serve.text(GOOD)
+
+    answer, server = asked(script)
+    assert (answer.value, answer.rung, server.calls) == (ROUTE, "json_schema", 3)
+
+
+def test_the_order_is_that_of_the_dialect_once_the_server_has_said_who_it_is() -> None:
+    def script(request: serve.Request, n: int) -> Reply:
+        return replace(serve.text("I would rather not."), headers={"Server": "llama.cpp"})
+
+    _, server = asked(script)
+    asked_by = [
+        "format" if "response_format" in request.body else request.body.get("tool_choice", "")
+        for request in server.requests
+    ]
+    assert isinstance(asked_by[0], dict), "nothing is known yet"
+    assert asked_by[1:3] == ["required", "format"]
 
 
 def test_the_scripted_model_can_be_asked() -> None:

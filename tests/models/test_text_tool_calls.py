@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.models.text_tool_calls import rescue_tool_calls
+from kotef.models.text_tool_calls import rescue_tool_calls, text_calls
 
 KNOWN = {"view_file", "write_file"}
 
@@ -26,6 +26,10 @@ VIEW = ("view_file", {"path": "a.py"})
         "<tool_call>\n<function=view_file>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
         "<function=view_file><parameter=path>a.py</parameter></function>",
         '<function=view_file>{"path": "a.py"}</function>',
+        '<tool_call><name>view_file</name><arguments>{"path": "a.py"}</arguments></tool_call>',
+        'So:\n<tool_call>\n<name> view_file </name>\n<arguments>\n{"path": "a.py"}\n</arguments>\n</tool_call>\n',
+        "<tool_call><name>view_file</name><arguments><path>a.py</path></arguments></tool_call>",
+        "<tool_call>\n<name>view_file</name>\n<parameters>\n<path>\na.py\n</path>\n</parameters>\n</tool_call>",
         'I will call:\n```json\n{"name": "view_file", "parameters": {"path": "a.py"}}\n```',
         '{"name": "view_file", "arguments": {"path": "a.py"}}',
         '[{"type": "function", "function": {"name": "view_file", "arguments": {"path": "a.py"}}}]',
@@ -70,6 +74,8 @@ def test_what_is_no_call_of_a_known_tool_is_left(text: str) -> None:
         '<tool_call>{"name": "write_file", "arguments": {"path": "a", "content": "one two"}}</tool_call>',
         "<function=write_file><parameter=path>a</parameter><parameter=content>one two</parameter></function>",
         '<function=write_file>{"path": "a", "content": "one two"}</function>',
+        '<tool_call><name>write_file</name><arguments>{"path": "a", "content": "one two"}</arguments></tool_call>',
+        "<tool_call><name>write_file</name><arguments><path>a</path><content>one</content></arguments></tool_call>",
         '```json\n{"name": "write_file", "arguments": {"path": "a", "content": "one two"}}\n```',
         '{"name": "write_file", "arguments": {"path": "a", "content": "one two"}}',
     ],
@@ -122,6 +128,9 @@ def test_any_arguments_come_back_from_tagged_json(args: dict[str, Any]) -> None:
                 "</function>",
                 "<parameter=path>",
                 "</parameter>",
+                "<name>view_file</name>",
+                "<arguments>",
+                "</arguments>",
                 '{"name": "view_file", "arguments": {}}',
                 "```json\n",
                 "```",
@@ -151,6 +160,9 @@ def test_no_text_is_too_strange(parts: list[str]) -> None:
         "<function=a>{",
         "<parameter=p></parameter>",
         "<function=a></function>",
+        "<tool_call><name>a</name><arguments>",
+        "<tool_call><name>a</name><arguments>{",
+        "<tool_call><name>a</name><arguments><b>",
     ],
 )
 def test_rescue_takes_linear_time(unit: str) -> None:
@@ -170,3 +182,34 @@ def test_rescue_takes_linear_time(unit: str) -> None:
 def test_a_call_that_the_text_goes_on_after_is_quoted_and_not_made(call: str) -> None:
     assert len(rescue_tool_calls(f"I look at it:\n{call}\n<|im_end|>", {"view_file"})) == 1
     assert rescue_tool_calls(f"The README shows this:\n{call}\nbut I did not do that.", {"view_file"}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "rm_rf", "arguments": {}}</tool_call>',
+        "<tool_call><name>rm_rf</name><arguments>{}</arguments></tool_call>",
+        "<function=rm_rf></function>",
+        '{"name": "rm_rf", "arguments": {}}',
+    ],
+)
+def test_a_call_of_an_unknown_tool_is_read_too(text: str) -> None:
+    assert [call["name"] for call in text_calls(text).calls] == ["rm_rf"]
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('<tool_call>{"name": "view_file", "arguments": {"path": </tool_call>', True),
+        ('I look.\n<tool_call>{"name": "view_file", "argum', True),
+        ("<tool_call><name>view_file</name><arguments>{path}</arguments></tool_call>", True),
+        ("<function=view_file><parameter=path>a.py", True),
+        ("<function=write_file><parameter=content>a </parameter> b</parameter></function>", True),
+        ("A call begins with <tool_call> and ends with </tool_call>, which I did not use.", False),
+        ("I changed what the plan asks for.", False),
+        ('```json\n{"a": 1}\n```', False),
+        ("", False),
+    ],
+)
+def test_an_answer_that_ends_in_a_call_no_one_can_read_is_said_to(text: str, broken: bool) -> None:
+    assert (text_calls(text).calls, text_calls(text).broken) == ([], broken)

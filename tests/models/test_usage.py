@@ -39,7 +39,7 @@ def test_tries_that_were_refused_cost_nothing_but_are_counted() -> None:
     [
         ([serve.cut(ANSWER, 4)] * 4, {}, 4, 4),
         ([serve.status(503)] * 4, {}, 4, 0),
-        ([serve.slow(ANSWER, 5)], {"deadline": 0.2}, 1, 1),
+        ([serve.paced(ANSWER, 0.05)], {"deadline": 0.3}, 1, 1),
     ],
     ids=["cut", "refused", "no answer within the deadline"],
 )

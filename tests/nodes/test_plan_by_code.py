@@ -45,5 +45,5 @@ def test_what_no_command_reported_is_told_by_what_it_is() -> None:
     verdict = {"check": "verdict", "command": "", "exit_code": 0}
     assert planned(**verdict, tests=("a", "b")) == "make a and b run and pass again"
     assert planned(**verdict) == "meet the verdict: red"
-    assert planned(**(verdict | {"check": "put_back"})) == "do without what was red"
+    assert planned(**(verdict | {"check": "put_back"})) == "solve it without what was red"
     assert planned(**(verdict | {"check": "review"})) == "answer the review: red"

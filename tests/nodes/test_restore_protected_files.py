@@ -370,7 +370,7 @@ def test_what_was_put_back_is_told_with_its_reason() -> None:
 
     assert said == (
         "put back to the state before the run, because it judges the work: tests/test_a.py, pyproject.toml [tool.ruff],"
-        " lib.sh; put back to the state before the run, because git ignores it and no patch would have it: built/t (in"
+        " lib.sh; put back to the state before the run, because git ignores it, so no patch would contain it: built/t (in"
         " no snapshot); could change the result of older tests: conftest.py (set aside while the older tests were judged)"
     )
     assert product_among(names) == ("lib.sh", "built/t")

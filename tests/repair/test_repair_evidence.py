@@ -10,8 +10,9 @@ from kotef.repair.candidates import Candidate
 from kotef.repair.fault_localization import Traces
 from kotef.repair.question import narrowed
 from kotef.repair.rank import as_patch, ranked
-from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.source import PythonSource
 from kotef.repair.types import Disagreement, Patch, SearchResult
+from kotef.source import SourceEdit
 
 
 def patch(name: str) -> Patch:

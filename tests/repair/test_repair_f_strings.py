@@ -55,10 +55,10 @@ def test_whatever_is_searched_in_an_f_string_has_its_place_and_the_rest_is_said(
         if isinstance(node, ast.Constant) and node in whole.values:
             span = source.literal_span(whole, node)
             assert span is not None
-            assert source.content[span[0] : span[1]].decode() == node.value
+            assert source.text[span[0] : span[1]] == node.value
         else:
             assert isinstance(node, ast.expr)
-            assert ast.dump(ast.parse(source.text(node), mode="eval").body) == ast.dump(node)
+            assert ast.dump(ast.parse(source.segment(node), mode="eval").body) == ast.dump(node)
     assert bool(scope.unplaced) == (len(inside) < len(whole.values))
 
 

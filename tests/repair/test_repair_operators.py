@@ -73,7 +73,7 @@ def candidates(code: str, types: dict[str, frozenset[str]] | None = None):
 
 def results(code: str, most: int = 4000, types: dict[str, frozenset[str]] | None = None) -> dict[str, str]:
     source, found = candidates(code, types)
-    return {source.edited(each.edits).decode(): each.operators[0] for each in islice(found, most)}
+    return {source.content_with(each.edits).decode(): each.operators[0] for each in islice(found, most)}
 
 
 def test_every_proposal_is_a_new_program_that_parses() -> None:
@@ -81,7 +81,7 @@ def test_every_proposal_is_a_new_program_that_parses() -> None:
     broken = 0
     seen: set[bytes] = set()
     for candidate in islice(found, 4000):
-        new = source.edited(candidate.edits)
+        new = source.content_with(candidate.edits)
         assert new != source.content
         assert new not in seen, "each text is tried once"
         seen.add(new)
@@ -192,7 +192,7 @@ def test_two_edits_are_paired_only_where_they_do_not_touch() -> None:
     both = list(pairs(some, some))
     assert both
     for each in both:
-        assert source.edited(each.edits) != source.content
+        assert source.content_with(each.edits) != source.content
         assert each.cost > max(one.cost for one in some if one.edits[0] in each.edits)
     assert pair(some[0], some[0]) is None
 
@@ -221,7 +221,7 @@ def test_an_edit_changes_its_own_place_only_whatever_the_expression(first: str, 
     old = ast.parse(code).body[0]
     for candidate in islice(found, 150):
         try:
-            new = ast.parse(source.edited(candidate.edits)).body[0]
+            new = ast.parse(source.content_with(candidate.edits)).body[0]
         except SyntaxError:
             continue
         assert isinstance(old, ast.FunctionDef)

@@ -14,8 +14,9 @@ from projects import project, search
 from kotef.repair.command import interpreter_of, invocation
 from kotef.repair.differential import generated, spelled
 from kotef.repair.fault_localization import ExecutionTrace, Traces, suspicion
-from kotef.repair.source import PythonSource, SourceEdit, fitted
+from kotef.repair.source import PythonSource, fitted
 from kotef.repair.worker.tracing import literal_of
+from kotef.source import SourceEdit
 
 HERE = Path(__file__).parent.parent.parent
 
@@ -25,7 +26,7 @@ def test_every_span_is_the_text_that_parses_to_its_node() -> None:
     source = PythonSource("m.py", code.encode())
     for node in ast.walk(source.tree):
         if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
-            assert ast.unparse(ast.parse(source.text(node), mode="eval")) == ast.unparse(node)
+            assert ast.unparse(ast.parse(source.segment(node), mode="eval")) == ast.unparse(node)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +46,12 @@ def test_a_replacement_gets_parentheses_exactly_where_it_needs_them(new: str, wh
     source = PythonSource("m.py", whole.encode())
     node = next(node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id == "x")
     edit = SourceEdit("m.py", *source.span(node), fitted(new, source.parents[node], node))
-    assert source.edited((edit,)).decode() == expected
+    assert source.content_with((edit,)).decode() == expected
 
 
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
-        PythonSource("m.py", b"abc").edited((SourceEdit("m.py", 0, 2, "x"), SourceEdit("m.py", 1, 3, "y")))
+        PythonSource("m.py", b"abc").content_with((SourceEdit("m.py", 0, 2, "x"), SourceEdit("m.py", 1, 3, "y")))
 
 
 def test_a_method_stands_alone_inside_the_headers_of_its_classes() -> None:

@@ -9,8 +9,9 @@ from kotef.repair.candidates import Candidate
 from kotef.repair.coder import _ended
 from kotef.repair.plausibility import Plausibility
 from kotef.repair.question import question_of
-from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.source import PythonSource
 from kotef.repair.types import Patch, SearchResult
+from kotef.source import SourceEdit
 
 PROGRAM = PythonSource(
     "m.py",
@@ -58,7 +59,7 @@ def test_an_edit_that_takes_from_a_function_what_its_result_depends_on_is_doubtf
     start = source.content.rindex(old.encode())
     candidate = Candidate((SourceEdit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (unit,))
     plausibility = Plausibility({"m.py": source}, frozenset(), ())
-    assert ("whatever it is given" in plausibility.doubt(candidate)) == doubtful
+    assert ("the same result for every input" in plausibility.doubt(candidate)) == doubtful
 
 
 def test_an_edit_away_from_the_failure_ranks_after_one_where_the_tests_fail() -> None:

@@ -13,8 +13,9 @@ from kotef.repair.arguments import around, generated, like, varied
 from kotef.repair.candidates import Candidate, needed, pair
 from kotef.repair.phrase import answers_of, choice_of, phrase_of
 from kotef.repair.question import question_of
-from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.source import PythonSource
 from kotef.repair.types import Disagreement, Patch, SearchResult
+from kotef.source import SourceEdit
 
 ACCOUNT = """class Account:
     def __init__(self, owner, overdraft=0):

@@ -74,15 +74,16 @@ def test_nothing_that_is_no_patch_does_harm(text: str) -> None:
 
 @settings(max_examples=15)
 @given(
-    *[st.lists(st.sampled_from(["a", "b", "-- c", "++ d", "@@ -1 +1 @@", "diff --git a/x b/x", ""]), max_size=12)] * 2
+    *[st.lists(st.sampled_from(["a", "b", "-- c", "++ d", "@@ -1 +1 @@", "diff --git a/x b/x", ""]), max_size=12)] * 2,
+    st.sampled_from(["true", "false"]),
 )
-def test_both_sides_are_those_of_the_files(before: list[str], after: list[str]) -> None:
+def test_both_sides_are_those_of_the_files(before: list[str], after: list[str], suppressed: str) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as place:
         for name, lines in (("old", before), ("new", after)):
             Path(place, name).write_text("".join(f"{line}\n" for line in lines))
-        command = ["git", "diff", "--no-index", "-U999", "old", "new"]
+        command = ["git", "-c", f"diff.suppressBlankEmpty={suppressed}", "diff", "--no-index", "-U999", "old", "new"]
         patch = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False).stdout
     for file in diff_of(patch):
         rows = [row for row in file.rows if row.kind != "gap"]

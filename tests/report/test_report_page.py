@@ -171,7 +171,7 @@ def test_a_run_that_has_ended_is_never_reloaded(tmp_path: Path, at_work: bool) -
 
 def test_a_killed_run_says_so_and_how_to_go_on(tmp_path: Path) -> None:
     page = page_of(made_run(tmp_path, ended=False))
-    assert (page.outcome, page.sentence) == ("killed", "stopped without an ending, in attempt 3")
+    assert (page.outcome, page.sentence) == ("killed", "it was killed in attempt 3")
     assert [way.command for way in page.ways][:1] == [f"kotef resume {RUN}"]
 
 
@@ -182,7 +182,7 @@ def test_a_run_that_died_before_it_began_has_a_page(tmp_path: Path) -> None:
             path.unlink()
     page = page_of(run)
     assert (page.sentence, [way.command for way in page.ways]) == (
-        "stopped without an ending, before it began",
+        "it crashed before it started",
         ["kotef run"],
     )
     assert "Nothing is on record yet." in Seen(as_html(run)).text
@@ -211,7 +211,7 @@ def test_a_task_that_cannot_be_read_costs_only_what_it_alone_tells(tmp_path: Pat
     assert "half works passes now" in seen.text
     (run.path / "result.json").unlink()
     page = page_of(run)
-    assert page.sentence == "stopped without an ending, in attempt 3"
+    assert page.sentence == "it was killed in attempt 3"
     assert not any("resume" in way.command or "before it began" in way.why for way in page.ways)
 
 

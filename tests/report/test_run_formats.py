@@ -151,7 +151,7 @@ def test_missing_and_newly_skipped_tests_are_told_too(run: RunDir) -> None:
     verification = judged(green, missing=("pytest: tests/test_a.py::test_gone",), newly_skipped=("tests/b.py::t",))
     found = located(run, written(run, verification))
     assert [(one.file, one.line) for one in found] == [("tests/test_a.py", None), ("tests/b.py", None)]
-    assert "is not run any more" in found[0].message
+    assert "no longer runs" in found[0].message
 
 
 def test_without_a_verification_the_run_itself_is_what_failed(run: RunDir) -> None:
@@ -225,11 +225,11 @@ def test_text_from_outside_is_still_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("AWS = 'AKIAQ3EGRZ5WN7H2XK4V'", "an access key of AWS"),
+        ("AWS = 'AKIAQ3EGRZ5WN7H2XK4V'", "an AWS access key"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----", "a private key"),
-        ("t = 'ghp_" + "a1B2" * 9 + "'", "a token of GitHub"),
-        ("key: sk-proj-" + "a1b2c3D4" * 5, "a key of a model's endpoint"),
-        ("postgres://app:kJ7.hq-2pQz91@db/x", "a password in an address"),
+        ("t = 'ghp_" + "a1B2" * 9 + "'", "a GitHub token"),
+        ("key: sk-proj-" + "a1b2c3D4" * 5, "a key for a model endpoint"),
+        ("postgres://app:kJ7.hq-2pQz91@db/x", "a password in a URL"),
     ],
 )
 def test_a_key_is_known_by_its_form(line: str, what: str) -> None:

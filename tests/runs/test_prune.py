@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.loop import CHECK, DONE, FIX, Agent, edit, git, kotef
+from support.loop import DONE, FIX, UNITTEST, Agent, edit, git, kotef
 from support.openai_server import OpenAIServer
 
 from kotef.cli.main import main
@@ -36,7 +36,9 @@ def ran(root: Path, *coder: object, monkeypatch: pytest.MonkeyPatch) -> Path:
     with OpenAIServer(Agent(coder=list(coder))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KOTEF_MODEL", "scripted")
-        return kotef(root, "run", "make add add", "--coder", "model", "--check", CHECK, "--max-attempts", "1").run_dir
+        return kotef(
+            root, "run", "make add add", "--coder", "model", "--check", UNITTEST, "--max-attempts", "1"
+        ).run_dir
 
 
 def state() -> Path:

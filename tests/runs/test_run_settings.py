@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from kotef.cli.main import main
 from kotef.errors import UsageError
 from kotef.runs import sandbox_setup
-from kotef.runs.config import SandboxSettings, UserConfig, _spoken
+from kotef.runs.config import ExtensionTable, SandboxSettings, UserConfig, _spoken
 from kotef.runs.repository import Settings
 from kotef.runs.run_settings import MODEL_SETTINGS, OPTIONS, VARIABLES, SettingOrigin, run_settings
 from kotef.sandbox import OFF
@@ -26,6 +26,7 @@ ORIGINS: dict[str, tuple[SettingOrigin, ...]] = {
     "fallback_model": ("option", "environment", "run", "user"),
     "agent": ("option",),
     "tools": ("environment",),
+    "extensions.enable": ("environment", "user"),
     "sandbox.level": ("option", "environment", "run", "repository", "user"),
     "env.pass": ("run", "repository"),
     "setup.commands": ("run", "repository"),
@@ -49,7 +50,7 @@ def value_of(name: str, origin: SettingOrigin) -> Any:
         return LEVELS[place]
     if name == "tools":
         return "core"
-    if name in ("env.pass", "setup.commands"):
+    if name in ("env.pass", "setup.commands", "extensions.enable"):
         return (f"OF_{origin}",)
     if name == "limits.probes":
         return PROBES[place % 2]
@@ -68,13 +69,15 @@ def said(name: str, chosen: tuple[SettingOrigin, ...]) -> dict[str, Any]:
             case "option":
                 given[OPTIONS[name]] = value
             case "environment":
-                env[VARIABLES[name]] = value
+                env[VARIABLES[name]] = value[0] if isinstance(value, tuple) else value
             case "run" if name.startswith("limits."):
                 kept["limits"] = Limits().model_copy(update={name.removeprefix("limits."): value})
             case "run":
                 kept[RUN_FIELDS.get(name, name)] = value
             case "user" if name == "sandbox.level":
                 users["sandbox"] = SandboxSettings(level=value)
+            case "user" if name == "extensions.enable":
+                users["extensions"] = ExtensionTable(enable=value)
             case "user":
                 users[name] = value
             case "repository":
@@ -102,7 +105,12 @@ def test_the_strongest_origin_that_says_something_decides(name: str) -> None:
 
 def test_every_setting_is_resolved_and_every_origin_says_one() -> None:
     found = run_settings({}, UserConfig(), Settings(), env={}).found
-    rest = {"sandbox.network", "sandbox.read", *(f"limits.{name}" for name in Limits.model_fields)}
+    rest = {
+        "sandbox.network",
+        "sandbox.read",
+        "extensions.disable",
+        *(f"limits.{name}" for name in Limits.model_fields),
+    }
     assert set(found) == {*ORIGINS, *rest}
     assert {origin for origins in ORIGINS.values() for origin in origins} | {"default"} == set(get_args(SettingOrigin))
     assert set(OPTIONS) | set(VARIABLES) <= set(found)

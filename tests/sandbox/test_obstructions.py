@@ -71,7 +71,9 @@ def test_a_hidden_file_that_a_failure_names_is_told_to_people_and_not_to_a_model
     hidden = checked(reading.replace("{path}", str(data)), make(level), project)
     absent = checked(reading.replace("{path}", f"{data}.gone"), make(level), project)
 
-    assert hidden.obstructions == (f"{data} exists, but is hidden by the sandbox; --read {data} shows it to commands",)
+    assert hidden.obstructions == (
+        f"{data} exists, but is hidden by the sandbox; --read {data} makes it visible to commands",
+    )
     assert "hidden" not in hidden.summary
     assert not absent.obstructions
 

@@ -231,7 +231,7 @@ def test_a_flood_costs_little_memory_and_its_log_is_capped(tmp_path: Path) -> No
     log = (tmp_path / "logs" / "flood.log").read_text()
     assert done.log_truncated
     assert 1_000_000 < len(log) < 1_000_100
-    assert log.endswith("x\n[log cut after 1000000 bytes; the command went on]\n")
+    assert log.endswith("x\n[log cut after 1000000 bytes; the command continued]\n")
 
 
 def test_the_log_holds_both_streams_in_full(tmp_path: Path) -> None:

@@ -163,6 +163,41 @@ def test_a_sibling_project_installed_as_editable_is_found_and_cannot_be_changed(
     assert (tmp_path / "sibling" / "helper.py").read_text() == "VALUE = 42\n"
 
 
+def test_an_environment_that_a_link_of_the_project_leads_to_is_found_and_cannot_be_changed(
+    make: Make, project: Path, tmp_path: Path
+) -> None:
+    environment = _environment(tmp_path / "envs" / "mine")
+    (project / ".venv").symlink_to(environment)
+
+    done = shell(
+        ".venv/bin/python -c 'import sys; print(sys.prefix)'; touch .venv/new",
+        make("bwrap", public={"app.py"}),
+        project,
+    )
+
+    assert done.stdout.split() == [f"{project}/.venv"], done.stderr
+    assert not (environment / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "public"), [("mine", {"app.py", ".venv"}), ("mine", ()), ("", {"app.py"}), ("keys", {"app.py"})]
+)
+def test_a_link_that_may_be_a_strangers_or_leads_elsewhere_gives_no_access(
+    target: str, public: Collection[str], make: Make, project: Path, tmp_path: Path
+) -> None:
+    """Tracked by git, unknown to git, to the home, to a folder that is no environment."""
+    home = Path(os.environ["HOME"])
+    _environment(home / "mine")
+    (home / "keys").mkdir()
+    (home / "keys" / "pyvenv.cfg").touch()
+    (home / "pyvenv.cfg").touch()
+    (project / ".venv").symlink_to(home / target)
+
+    done = shell("ls .venv/; cat .venv/pyvenv.cfg", make("bwrap", public=public), project)
+
+    assert done.exit_code, done.stdout
+
+
 def _environment(place: Path) -> Path:
     import venv
 

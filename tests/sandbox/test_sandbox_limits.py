@@ -55,7 +55,7 @@ def test_a_command_cannot_lift_its_limits(make: Make, project: Path) -> None:
 
 def test_processes_are_limited_for_a_normal_user(make: Make, project: Path) -> None:
     if os.geteuid() == 0:
-        assert "their number is not limited" in SandboxLimits().said(), "and the run says so"
+        assert "their number is not limited" in SandboxLimits().in_words(), "and the run says so"
         return
     done = shell("for i in $(seq 200); do sleep 5 & done; wait", _strict(make, processes=50), project)
 

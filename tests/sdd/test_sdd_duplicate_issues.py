@@ -209,7 +209,9 @@ def test_an_entry_is_found_by_its_run_a_repeat_or_a_beginning_of_either(tmp_path
     assert find_entry(log, "20260101-aa").run_id == "20260101-aa"
     assert find_entry(log, "20260102").run_id == "20260101-aa"
     assert find_entry(log, "20260103").run_id == "20260103-cc"
-    with pytest.raises(UsageError, match=r"^'2026' may be any of 20260103-cc, 20260101-aa \(give more of the id\)$"):
+    with pytest.raises(
+        UsageError, match=r"^'2026' is ambiguous: 20260103-cc, 20260101-aa \(use a longer prefix of the id\)$"
+    ):
         find_entry(log, "2026")
     with pytest.raises(UsageError, match=r"^no issue 'nope' \(there are 20260103-cc, 20260101-aa\)$"):
         find_entry(log, "nope")

@@ -390,12 +390,12 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
         ("budget_exceeded", [], "resume with a larger limit: why"),
         ("budget_exceeded", [failure(tests=("t::a",), summary="")], "resume with a larger limit: why; or inspect `t::a`"),
         ("environment_broken", [], "make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: why"),
-        ("environment_broken", [failure(detail="command_not_found", summary="pytest: not found")], "install what `pytest -q` needs, make sure it starts, then resume: pytest: not found"),
+        ("environment_broken", [failure(detail="command_not_found", summary="pytest: not found")], "install what `pytest -q` needs, check that it starts, then resume: pytest: not found"),
         ("environment_broken", [failure(detail="no_space", summary="")], "free disk space for `pytest -q`, then resume"),
         ("blocked", [failure()], "decide what kotef may not decide: why; write the answer into the ticket, then run it again"),
         ("model_unavailable", [], "run `kotef doctor`, fix the endpoint (why), then resume"),
         ("interrupted", [], "resume the run, or leave it: no check has failed so far"),
-        ("crashed", [], "report this defect of kotef with traceback.txt of its run directory: why; then resume"),
+        ("crashed", [], "report this defect in kotef, with traceback.txt from the run directory: why; then resume"),
         ("unverified", [], "read the diff, because no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"),
         ("verified", [], "nothing is left to do"),
     ],
@@ -407,7 +407,7 @@ def test_the_follow_up_is_concrete(outcome: Outcome, found: list[IssueFailure], 
 def test_only_several_passing_edits_are_answered_by_an_assertion() -> None:
     question = "which database should it use?"
     assert follow_up("blocked", question, []).startswith("decide what kotef may not decide")
-    assert follow_up("blocked", question, [], reason=AMBIGUOUS).startswith("answer it with an assertion")
+    assert follow_up("blocked", question, [], reason=AMBIGUOUS).startswith("answer the question with an assertion")
 
 
 @pytest.mark.parametrize("outcome", list(EXIT_STATUS))

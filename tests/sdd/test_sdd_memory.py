@@ -29,10 +29,10 @@ def test_a_note_is_added_replaced_listed_and_removed(tmp_path: Path) -> None:
     told = act(files, "list", "core", "", "")
     assert told.splitlines()[:2] == ["core: 1 of 20 notes", "- tests run with just"]
     assert "daily: 0 of 100 notes" in told
-    assert files.told() == "- tests run with just"
+    assert files.core_text() == "- tests run with just"
     assert act(files, "remove", "core", "", "just") == "removed from core: tests run with just"
     assert notes(core(tmp_path).read_text()) == []
-    assert files.told() == ""
+    assert files.core_text() == ""
 
 
 def test_a_note_of_the_log_has_its_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_a_note_of_the_log_has_its_day(tmp_path: Path, monkeypatch: pytest.Monke
     ("action", "entry", "old", "says"),
     [
         ("add", "  \n ", "", "the entry is empty"),
-        ("add", "x" * (MAX_ENTRY + 1), "", f"say it in {MAX_ENTRY}"),
+        ("add", "x" * (MAX_ENTRY + 1), "", f"shorten it to {MAX_ENTRY}"),
         ("replace", "new", "nowhere", "no such note; its notes: one thing; two things"),
         ("replace", "one thing", "two things", "has this note already"),
         ("replace", "new", "thing", "2 notes of core contain that"),
@@ -92,7 +92,7 @@ def test_a_full_file_refuses_and_a_full_log_drops_its_oldest(tmp_path: Path) -> 
 def test_what_is_told_at_the_start_is_bounded_to_whole_notes(tmp_path: Path) -> None:
     core(tmp_path).parent.mkdir(parents=True)
     core(tmp_path).write_text("".join(f"- {number} {'x' * 200}\n" for number in range(20)))
-    told = MemoryFiles(tmp_path).told()
+    told = MemoryFiles(tmp_path).core_text()
     assert MAX_TOLD - 300 < len(told) <= MAX_TOLD
     assert all(len(line) > 200 for line in told.splitlines())
 
@@ -109,7 +109,7 @@ def test_a_link_is_not_written_through_and_a_broken_file_is_left(tmp_path: Path)
     with pytest.raises(MemoryFault, match="not UTF-8"):
         act(MemoryFiles(tmp_path), "add", "core", "x", "")
     assert core(tmp_path).read_bytes() == b"- caf\xe9\n"
-    assert MemoryFiles(tmp_path).told() == ""
+    assert MemoryFiles(tmp_path).core_text() == ""
 
 
 def test_only_a_project_with_a_sdd_of_its_own_has_a_memory(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_an_ambiguous_name_is_a_usage_error_and_the_file_name_settles_it(tmp_pat
     ticket(tmp_path, "1-b.md")
     folder = list_tickets(tmp_path)
 
-    with pytest.raises(UsageError, match=r"'1' may be any of 01-a\.md, 1-b\.md \(name its file\)"):
+    with pytest.raises(UsageError, match=r"'1' is ambiguous: 01-a\.md, 1-b\.md \(name its file\)"):
         find_ticket(folder, "1")
     assert find_ticket(folder, "1-b.md").slug == "b"
 

@@ -50,6 +50,8 @@ def test_the_status_is_the_runners_only_where_nothing_else_can_set_it(command: s
         ("./greet Ada | diff - a.txt", ()), ("./run_tests.sh | diff - log", ("run_tests.sh",)), ("./x.sh | tee log", ("x.sh",)),
         ("PYTHONPATH=. python -m doctest README.md", ("README.md",)), ("python -m doctest src/sums.py", ()),
         ("cd docs && python3 -m doctest -v -o ELLIPSIS a.rst b.txt", ("docs/a.rst", "docs/b.txt")),
+        ('[ "$(./plus 2 19)" = "21" ]', ()), ("out=$(./plus 1 2); [ $out = 3 ]", ()), ("diff <(./plus 1 2) want.txt", ()),
+        ('test "$(./run_tests)" = ok', ("run_tests",)), ('[ "`./plus 1 2`" = 3 ] && ./t.sh', ("t.sh",)),
     ],
 )  # fmt: skip
 def test_the_files_a_command_is_made_of(command: str, files: tuple[str, ...]):

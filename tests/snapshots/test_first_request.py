@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import CHECK, DONE, FIX, Agent, git, kotef
+from support.loop import DONE, FIX, UNITTEST, Agent, git, kotef
 from support.openai_server import OpenAIServer
 
 from kotef.tools.registry import TABLE
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shown(project: Path) -> dict[str, Any]:
-    return json.loads(kotef(project, "prompt", "coder", GOAL, "--check", CHECK, "--json").stdout)
+    return json.loads(kotef(project, "prompt", "coder", GOAL, "--check", UNITTEST, "--json").stdout)
 
 
 def must_be(name: str, text: str) -> None:
@@ -66,7 +66,7 @@ def test_the_first_request_is_what_was_shown(
     agent = Agent(coder=[FIX, DONE])
     with OpenAIServer(agent) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        ran = kotef(project, "run", GOAL, "--check", CHECK, "--coder", "model", "--model", "scripted")
+        ran = kotef(project, "run", GOAL, "--check", UNITTEST, "--coder", "model", "--model", "scripted")
     assert ran.code == 0
     first = agent.requests("coder")[0]
     assert first.messages[0]["content"] == part(shown, "system prompt")
@@ -77,14 +77,14 @@ def test_the_first_request_is_what_was_shown(
 
 def test_it_is_short(shown: dict[str, Any]) -> None:
     """Besides task and spec: the system prompt, the tools, and the words around the task."""
-    counted = sum(len(part["text"]) for part in shown["parts"]) - 2 * len(GOAL) - len(CHECK)  # the plan repeats it
+    counted = sum(len(part["text"]) for part in shown["parts"]) - 2 * len(GOAL) - len(UNITTEST)  # the plan repeats it
     assert counted / 4 <= FIRST_PROMPT, f"{counted / 4:.0f} tokens"
     assert shown["tokens"] == sum(part["tokens"] for part in shown["parts"])
 
 
 def counted(project: Path, *options: str) -> float:
-    shown = json.loads(kotef(project, "prompt", "coder", GOAL, "--check", CHECK, *options, "--json").stdout)
-    return (sum(len(part["text"]) for part in shown["parts"]) - 2 * len(GOAL) - len(CHECK)) / 4
+    shown = json.loads(kotef(project, "prompt", "coder", GOAL, "--check", UNITTEST, *options, "--json").stdout)
+    return (sum(len(part["text"]) for part in shown["parts"]) - 2 * len(GOAL) - len(UNITTEST)) / 4
 
 
 def skills(project: Path, number: int) -> None:
@@ -116,7 +116,7 @@ def test_many_skills_cost_no_more_than_a_few(project: Path) -> None:
 
 
 def test_the_planners_request_is_shown_too(project: Path) -> None:
-    shown = json.loads(kotef(project, "prompt", "planner", GOAL, "--check", CHECK, "--json").stdout)
+    shown = json.loads(kotef(project, "prompt", "planner", GOAL, "--check", UNITTEST, "--json").stdout)
     assert [part["name"] for part in shown["parts"]] == ["tools", "first message"]
     assert GOAL in part(shown, "first message")
     assert shown["tools"][0]["function"]["name"] == "PlanAnswer"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.documents import normal
-from support.loop import BUG, CHECK, DONE, FIX, TEST, Agent, blind, edit, git, plan, review
+from support.loop import BUG, DONE, FIX, UNITTEST, UNITTEST_TEST, Agent, blind, edit, git, plan, review
 from support.openai_server import OpenAIServer, calls
 
 from kotef.cli.main import main
 
 SCREENS = Path(__file__).parent / "screens"
-RUN = ("run", "make add add", "--check", CHECK)
+RUN = ("run", "make add add", "--check", UNITTEST)
 MODEL = ("--coder", "model", "--model", "scripted")
 WRONG = edit("calc.py", "a - b", "a * b")
 YES = review(accept=True)
@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
     (root / ".sdd" / "backlog" / "tickets" / "open").mkdir(parents=True)
     (root / "calc.py").write_text(BUG)
-    (root / "test_calc.py").write_text(TEST)
+    (root / "test_calc.py").write_text(UNITTEST_TEST)
     (root / ".gitignore").write_text("__pycache__/\n")
     (root / ".sdd" / "backlog" / "tickets" / "open" / "01-add.md").write_text(TICKET)
     git(root, "init", "-q")
@@ -151,13 +151,13 @@ def test_a_run_without_a_model(story: Story) -> None:
 
 
 def test_what_judges_and_tells_without_a_run(story: Story) -> None:
-    story.shows("check-red", ["check", "--check", CHECK, "--no-compare"], status=3)
-    story.shows("check-github", ["check", "--check", CHECK, "--no-compare", "--github"], status=3)
+    story.shows("check-red", ["check", "--check", UNITTEST, "--no-compare"], status=3)
+    story.shows("check-github", ["check", "--check", UNITTEST, "--no-compare", "--github"], status=3)
     (story.root / "out.txt").write_text("calc.py:2: error: Incompatible return value type  [return-value]\n")
     story.shows("classify", ["classify", "out.txt", "--command", "mypy .", "--exit-code", "1"])
     story.shows("classify-json", ["classify", "out.txt", "--command", "mypy .", "--exit-code", "1", "--json"])
     (story.root / "calc.py").write_text(BUG.replace("-", "+"))
-    story.shows("check-green", ["check", "--check", CHECK])
+    story.shows("check-green", ["check", "--check", UNITTEST])
     story.is_as_recorded()
 
 
@@ -165,8 +165,8 @@ def test_what_a_person_looks_at_before_a_run(story: Story) -> None:
     story.shows("init", ["init"])
     for command in ("agents", "skills", "tools", "runs", "graph"):
         story.shows(command if command != "runs" else "runs-none", [command])
-    story.shows("prompt-coder", ["prompt", "coder", "make add add", "--check", CHECK])
-    story.shows("prompt-planner", ["prompt", "planner", "make add add", "--check", CHECK])
+    story.shows("prompt-coder", ["prompt", "coder", "make add add", "--check", UNITTEST])
+    story.shows("prompt-planner", ["prompt", "planner", "make add add", "--check", UNITTEST])
     story.shows("mcp-doctor", ["mcp", "doctor"])
     story.shows("schema", ["schema", "result"])
     for topic in ("environment", "files", "exit-statuses"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.loop import BUG, CHECK, TEST, Agent, Ran, git, kotef
+from support.loop import BUG, UNITTEST, UNITTEST_TEST, Agent, Ran, git, kotef
 from support.openai_server import OpenAIServer, Reply
 
 LEVELS = ("bwrap", "landlock")
@@ -64,7 +64,7 @@ class World:
         """Make it: a repository with a bug, a change nobody has committed and a file nobody has added."""
         for name, text in {
             "project/calc.py": BUG,
-            "project/test_calc.py": TEST,
+            "project/test_calc.py": UNITTEST_TEST,
             "project/.gitignore": "__pycache__/\n.env\n",
             "project/README.md": "# calc\n",
             "project/shop.py": "price = 1\n",
@@ -104,7 +104,7 @@ class World:
         with OpenAIServer(agent) as server:
             for name, value in self.variables(level, server.base_url).items():
                 monkeypatch.setenv(name, value)
-            options = ("--check", CHECK, "--coder", "model", "--max-attempts", "1", *arguments)
+            options = ("--check", UNITTEST, "--coder", "model", "--max-attempts", "1", *arguments)
             began = time.monotonic()
             ran = kotef(self.root, "run", "make add add", *options)
             self.seconds = time.monotonic() - began

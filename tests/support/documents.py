@@ -15,7 +15,8 @@ block say what cannot be seen from it:
 
     <!-- not run: REASON -->      not run, and counted in tests/docs/not_run.txt
     <!-- by hand: MARKER -->      run by `python -m pytest -m MARKER` alone: docs (slow), install (needs the network)
-    <!-- in: PROJECT -->          from here on in that project: shop, clock, empty, kotef (a copy of the checkout)
+    <!-- in: PROJECT -->          from here on in that project: shop, clock, empty, kotef (a copy of the checkout), team (a
+                                 package for an environment of kotef's own, in which `pip` installs from then on)
     <!-- file: PATH -->           the block is the content of this file, from here on
     <!-- with: ENDPOINT -->       from here on a scripted model answers at every `http://localhost:PORT/v1`
     <!-- before: COMMAND -->      typed before the block: what a reader has who comes to this page
@@ -38,7 +39,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from support.endpoints import ENDPOINTS
+from support.kotef_program import KotefProgram
 from support.openai_server import OpenAIServer
+from support.own_environment import OwnEnvironment
 
 ROOT: Final = Path(__file__).parents[2]
 DIRECTIVES: Final = ("not run", "by hand", "in", "file", "with", "before", "exits")
@@ -110,6 +113,8 @@ class Session:
     environment: dict[str, str] = field(default_factory=dict)
     server: OpenAIServer | None = None
     _opened: list[AbstractContextManager[Any]] = field(default_factory=list)
+    _program: KotefProgram | None = None
+    _own: OwnEnvironment | None = None
 
     def __post_init__(self) -> None:
         """A terminal with nothing of the machine's in it, in the example shop."""
@@ -131,6 +136,10 @@ class Session:
                 copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
                 copy(ROOT / name, _made(self.place) / name)
             self.environment["PYTHONPATH"] = str(self.place)
+        elif project == "team":
+            _made(self.place)
+            self._own = OwnEnvironment(self.home.parent / "environment")
+            self.environment |= self._own.variables(self.environment["PATH"])
         elif project == "empty":
             _made(self.place)
         else:
@@ -138,8 +147,15 @@ class Session:
             shutil.copytree(ROOT / "examples" / PROJECTS[project], self.place, ignore=ignored)
             self._bash("git init -q -b main && git add -A && git commit -q -m 'Start'")
 
+    def leave(self) -> None:
+        """Stop everything."""
+        self.close()
+        if self._program:
+            self._program.__exit__()
+            self._program = None
+
     def close(self) -> None:
-        """Stop what was started."""
+        """Stop the endpoint."""
         for opened in self._opened:
             opened.__exit__(None, None, None)
         self._opened.clear()
@@ -249,6 +265,10 @@ class Session:
 
     def _bash(self, command: str) -> subprocess.CompletedProcess[str]:
         """As typed into a terminal: directory and variables stay for the next."""
+        if not self._program and not self._own and re.search(r"\bkotef\b", command):
+            self._program = KotefProgram(self.home.parent / f"{self.home.name}.bin")
+            self._program.__enter__()
+            self.environment["PATH"] = f"{self._program.folder}{os.pathsep}{self.environment['PATH']}"
         state = self.home.parent / f"{self.home.name}.state"
         ending = f"trap 'status=$?; {{ pwd; env -0; }} > \"{state}\"; exit $status' EXIT\n"
         done = subprocess.run(

@@ -1,6 +1,7 @@
 """Which scripted endpoints stand in for the models that the documentation speaks of?"""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +54,16 @@ def _agents() -> dict[str, Any]:
     return {"script": [text(f"Here they are: {json.dumps(files)}")]}
 
 
+def _examined(request: Request, _: int) -> Reply:
+    """What a llama.cpp server says to the doctor's two questions."""
+    headers = {"Server": "llama.cpp"}
+    if "ReadyAnswer" in request.tools:
+        return replace(calls(call("ReadyAnswer", word="ready")), headers=headers)
+    if any(message["role"] == "tool" for message in request.messages):
+        return replace(text("done"), headers=headers)
+    return replace(calls(call("ping", word="hello")), reasoning="I call it.", headers=headers)
+
+
 ENDPOINTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "a model": _server(calls(LOOK), calls(MEND)),
     "llama.cpp": _server(calls(LOOK), calls(MEND), model="qwen3-coder", refuses=("json_schema",)),
@@ -64,6 +75,7 @@ ENDPOINTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
         calls(LOOK), calls(call("write_file", path="shop/cart.py", content="def discount(): ...\n")), calls(MEND)
     ),
     "count_lines": _server(calls(call("count_lines", path="shop/cart.py")), calls(LOOK), calls(MEND)),
+    "the doctor's": lambda: {"script": _examined, "models": ("qwen3-coder",)},
     "a drafter": _drafter,
     "an agent's": _agents,
 }

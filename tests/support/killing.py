@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from support.loop import BUG, CHECK, FIXED, TEST, Ran, contents, git, plan, states_of
+from support.loop import BUG, FIXED, UNITTEST, UNITTEST_TEST, Ran, contents, git, plan, states_of
 from support.openai_server import Call, OpenAIServer, Reply, Request, call, calls, text
 from support.process import kotef_process
 
@@ -109,7 +109,7 @@ WHOLE_RUN: Final = range(SECOND_VISIT.stop)
 COMMANDS: Final = ("append", "first", "git")
 START: Final = {
     "calc.py": BUG,
-    "test_calc.py": TEST,
+    "test_calc.py": UNITTEST_TEST,
     ".gitignore": "__pycache__/\n",
     "change.diff": DIFF,
     **dict.fromkeys(("diary.txt", "left.txt", "right.txt", "by_git.txt"), "start\nend\n"),
@@ -205,7 +205,7 @@ class Killed:
     @property
     def words(self) -> list[str]:
         """The arguments of its next process."""
-        fresh = ["run", GOAL, "--coder", "model", "--check", CHECK, "--max-attempts", "3"]
+        fresh = ["run", GOAL, "--coder", "model", "--check", UNITTEST, "--max-attempts", "3"]
         return [*(["resume", "--last"] if self.runs else fresh), "--root", str(self.root)]
 
     @property

@@ -42,6 +42,8 @@ class Call:
     """A dict is sent as JSON; a string is sent as it is, well-formed or not."""
     id: str | None = "fresh"
     """`fresh` is replaced by a unique id; None or "" is what some servers send."""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """What the server adds to the call."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,12 @@ class Reply:
     calls: tuple[Call, ...] = ()
     reasoning: str = ""
     """Sent as `reasoning_content`, as vLLM, llama.cpp and DeepSeek do."""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """What the server adds to the message; in a stream a text comes in pieces, everything else at once."""
+    fingerprint: str = ""
+    """Sent as `system_fingerprint`."""
+    usage_in: str = "chunk"
+    """`choice`: the usage stands in the last choice of a stream, as with Moonshot."""
     finish_reason: str | None = "auto"
     """`auto` is `tool_calls` or `stop`; None is never sent."""
     tokens: tuple[int, int] | None = (100, 20)
@@ -245,6 +253,8 @@ class Request:
     """Seconds on `time.monotonic` when it was read."""
     raw: bytes = b""
     """The bytes of the body."""
+    query: str = ""
+    """What follows the question mark in its address."""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -267,6 +277,9 @@ Script = Sequence[Reply] | Callable[[Request, int], Reply]
 
 class OpenAIServer:
     """The server; `with` starts it on a free loopback port and stops it, open connections included."""
+
+    list_status = 200
+    """Of `GET /models`."""
 
     def __init__(
         self,
@@ -402,6 +415,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         owner = self.server.owner
         owner.lookups += 1
+        if owner.list_status != 200:
+            self._send(status(owner.list_status, "no such resource"))
+            return
         if owner.api_key is not None and self.headers.get("Authorization") != f"Bearer {owner.api_key}":
             self._send(status(401, "Incorrect API key provided."))
             return
@@ -415,11 +431,12 @@ class _Handler(BaseHTTPRequestHandler):
         if len(raw) < length:  # a client that was killed while it asked
             self.close_connection = True
             return
-        if not self.path.endswith("/chat/completions"):
+        path, _, query = self.path.partition("?")
+        if not path.endswith("/chat/completions"):
             self._send(status(404, f"no such path: {self.path}"))
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(body=json.loads(raw), headers=headers, at=time.monotonic(), raw=raw)
+        request = Request(body=json.loads(raw), headers=headers, at=time.monotonic(), raw=raw, query=query)
         reply = self.server.owner.reply_to(request)
         if reply.delay:
             self.server.owner.stopping.wait(reply.delay)
@@ -435,7 +452,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, reply: Reply) -> None:
         payload = (reply.body or "").encode()
-        self.send_response(reply.status)
+        self._begin(reply)
         for name, value in ({"Content-Type": reply.content_type} | reply.headers).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(payload)))
@@ -443,8 +460,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._headers_buffer.append(b"\r\n" + payload)  # type: ignore[attr-defined]
         self.flush_headers()
 
+    def _begin(self, reply: Reply) -> None:
+        """The status; a server that names itself names only itself."""
+        if "Server" in reply.headers:
+            self.send_response_only(reply.status)
+        else:
+            self.send_response(reply.status)
+
     def _stream(self, reply: Reply, request: Request) -> None:
-        self.send_response(reply.status)
+        self._begin(reply)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
@@ -476,6 +502,7 @@ def _chunks(reply: Reply, request: Request) -> Iterator[dict[str, Any]]:
         "object": "chat.completion.chunk",
         "created": 0,
         "model": request.body.get("model"),
+        **({"system_fingerprint": reply.fingerprint} if reply.fingerprint else {}),
     }
 
     def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
@@ -484,6 +511,9 @@ def _chunks(reply: Reply, request: Request) -> Iterator[dict[str, Any]]:
     yield chunk({"role": "assistant", "content": ""})
     for piece in _pieces(reply.reasoning):
         yield chunk({"reasoning_content": piece})
+    for name, value in reply.fields.items():
+        for part in _pieces(value) if isinstance(value, str) else [value]:
+            yield chunk({name: part})
     for piece in _pieces(reply.content or ""):
         yield chunk({"content": piece})
     for index, one in enumerate(_tool_calls(reply)):
@@ -491,6 +521,11 @@ def _chunks(reply: Reply, request: Request) -> Iterator[dict[str, Any]]:
         yield chunk({"tool_calls": [opening]})
         for piece in _pieces(one["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    if reply.usage_in == "choice" and reply.tokens is not None:
+        last = chunk({}, _finish_reason(reply))
+        last["choices"][0]["usage"] = _usage(reply)
+        yield last
+        return
     if reply.finish_reason is not None:
         yield chunk({}, _finish_reason(reply))
     if reply.tokens is not None and (request.body.get("stream_options") or {}).get("include_usage"):
@@ -501,6 +536,7 @@ def _completion(reply: Reply, request: Request) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.content}
     if reply.reasoning:
         message["reasoning_content"] = reply.reasoning
+    message |= reply.fields
     if reply.calls:
         message["tool_calls"] = _tool_calls(reply)
     completion = {
@@ -509,6 +545,7 @@ def _completion(reply: Reply, request: Request) -> dict[str, Any]:
         "created": 0,
         "model": request.body.get("model"),
         "choices": [{"index": 0, "message": message, "finish_reason": _finish_reason(reply)}],
+        **({"system_fingerprint": reply.fingerprint} if reply.fingerprint else {}),
     }
     return completion if reply.tokens is None else completion | {"usage": _usage(reply)}
 
@@ -518,7 +555,8 @@ def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
     for one in reply.calls:
         arguments = one.arguments if isinstance(one.arguments, str) else json.dumps(one.arguments)
         call_id = f"call_{uuid4().hex[:24]}" if one.id == "fresh" else one.id
-        listed.append({"id": call_id, "type": "function", "function": {"name": one.name, "arguments": arguments}})
+        function = {"name": one.name, "arguments": arguments}
+        listed.append({"id": call_id, "type": "function", "function": function} | one.fields)
     return listed
 
 

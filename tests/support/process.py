@@ -1,19 +1,27 @@
 """How is kotef run in a process of its own that can be killed, without paying for its imports each time?"""
 
+import gc
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NoReturn
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
     [
+        "kotef.__main__",
+        "kotef.cli.annotations",
         "kotef.cli.main",
+        "kotef.cli.outputs",
         "kotef.cli.run_launch",
         "kotef.cli.run_setup",
         "kotef.cli.commands.resume",
@@ -28,17 +36,23 @@ _FORKS.set_forkserver_preload(
         "kotef.nodes.prefix",
         "kotef.runs.finish",
         "kotef.runs.loop",
+        "kotef.replay.recorded_models",
         "kotef.report.page_data",
         "kotef.report.html",
         "kotef.report.markdown",
+        "kotef.tools.langchain_tool",
         "kotef.tools.schema_minify",
         "aiosqlite",
         "anyio._backends._asyncio",
         "httpcore2",
         "langchain.agents",
+        "langchain_core.messages.block_translators.langchain_v0",
+        "langchain_core.tracers.stdout",
         "langgraph.checkpoint.sqlite.aio",
+        "openai.resources.chat.chat",
         "openai.resources.chat.completions",
         "openai.resources.chat.completions.completions",
+        "rich.live",
         "truststore",
     ]
 )
@@ -53,6 +67,34 @@ class Done:
     stderr: str
 
 
+class Started:
+    """kotef's command line at work in a process of its own."""
+
+    def __init__(self, arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> None:
+        self._out, self._err = place / "stdout.txt", place / "stderr.txt"
+        self._process = FORKS.Process(
+            target=_child, args=(arguments, os.environ | env, str(self._out), str(self._err), kill_at)
+        )
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        assert self._process.pid
+        return self._process.pid
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.is_alive()
+
+    def end(self) -> Done:
+        """Wait for its end."""
+        self._process.join(120)
+        assert self._process.exitcode is not None, "still at work after two minutes"
+        return Done(self._process.exitcode, self._out.read_text(), self._err.read_text())
+
+
 def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> Done:
     """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written.
 
@@ -60,12 +102,53 @@ def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kil
     beside it, takes its place, and `there:path` is once that file exists. `noted:n` is right after the n-th line of the
     ledger of effects was written, `unnoted:n` right before.
     """
-    out, err = place / "stdout.txt", place / "stderr.txt"
-    process = _FORKS.Process(target=_child, args=(arguments, os.environ | env, str(out), str(err), kill_at))
+    return Started(arguments, env, place, kill_at=kill_at).end()
+
+
+def kotef_at_terminal(
+    arguments: Sequence[str], env: Mapping[str, str], cwd: Path, terminal: str, *, cold: bool
+) -> BaseProcess:
+    """Start kotef's command line in a session of its own at the pseudo-terminal `terminal`, which is open on return.
+
+    `env` is the whole environment. `cold` starts an interpreter, as a person does; else the modules are loaded.
+    """
+    opened, opens = FORKS.Pipe(duplex=False)
+    place = {"cwd": str(cwd), "terminal": terminal, "opens": opens}
+    process = FORKS.Process(target=_at_terminal, args=(list(arguments), dict(env)), kwargs={**place, "cold": cold})
     process.start()
-    process.join(120)
-    assert process.exitcode is not None, "still at work after two minutes"
-    return Done(process.exitcode, out.read_text(), err.read_text())
+    opens.close()
+    with opened:
+        opened.poll(None)
+    return process
+
+
+def _at_terminal(
+    arguments: list[str], env: dict[str, str], *, cwd: str, terminal: str, opens: Connection, cold: bool
+) -> None:
+    os.setsid()
+    slave = os.open(terminal, os.O_RDWR)  # the first that the leader of a session opens controls the session
+    for number in range(3):
+        os.dup2(slave, number)
+    os.close(slave)
+    opens.close()
+    os.chdir(cwd)
+    if cold:
+        os.execve(sys.executable, [sys.executable, "-m", "kotef", *arguments], env)
+    as_the_command(arguments, env)
+
+
+def as_the_command(arguments: list[str], env: dict[str, str]) -> NoReturn:
+    """What the program `kotef` does, with what is loaded, at the standard streams of this process."""
+    os.environ.clear()
+    os.environ.update(env)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    sys.argv = ["kotef", *arguments]
+    gc.freeze()
+    from kotef.__main__ import run
+
+    run()
+    os._exit(0)
 
 
 def _child(arguments: list[str], env: dict[str, str], out: str, err: str, kill_at: str) -> None:

@@ -2,28 +2,25 @@
 
 import fcntl
 import os
-import pty
 import select
-import signal
 import struct
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Self
 
 import pyte
+from support.process import kotef_at_terminal
+
+NOT_A_PERSONS = {"CI", "LANGGRAPH_STRICT_MSGPACK", "VISUAL", "EDITOR", "COLUMNS", "LINES"}
+"""Variables that are set for tests, and not where a person works."""
 
 
-def at_a_terminal(command: Sequence[str], cwd: Path, answers: Mapping[str, str], *, seconds: float = 60) -> str:
-    """Run a command on a pseudo-terminal; once it has written a key of `answers`, its value is typed. All it wrote."""
-    child, terminal = pty.fork()
-    if not child:
-        os.chdir(cwd)
-        os.environ["TERM"] = "xterm-256color"
-        for name in ("CI", "LANGGRAPH_STRICT_MSGPACK"):  # as a person has it
-            os.environ.pop(name, None)
-        os.execvp(command[0], list(command))
+def at_a_terminal(arguments: Sequence[str], cwd: Path, answers: Mapping[str, str], *, seconds: float = 60) -> str:
+    """Run kotef on a pseudo-terminal; once it has written a key of `answers`, its value is typed. All it wrote."""
+    process, terminal = _started(arguments, cwd, {})
     written, waiting, until = b"", dict(answers), time.monotonic() + seconds
     while time.monotonic() < until:
         if not select.select([terminal], [], [], 0.2)[0]:
@@ -35,44 +32,51 @@ def at_a_terminal(command: Sequence[str], cwd: Path, answers: Mapping[str, str],
         for question in [question for question in waiting if question.encode() in written]:
             os.write(terminal, waiting.pop(question).encode())
     os.close(terminal)
-    os.waitpid(child, 0)
+    process.join()
     return written.decode("utf-8", "replace")
 
 
+def _started(
+    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], size: tuple[int, int] = (0, 0), *, cold: bool = False
+) -> tuple[BaseProcess, int]:
+    """A process of kotef at a pseudo-terminal of `size` lines and columns, and our end of it; `env` is added to ours."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_A_PERSONS}
+    process = kotef_at_terminal(
+        arguments, {**inherited, "TERM": "xterm-256color", **env}, cwd, os.ttyname(theirs), cold=cold
+    )
+    os.close(theirs)
+    return process, ours
+
+
 class Terminal:
-    """A command on a pseudo-terminal: what it wrote, and the screen as a person sees it."""
+    """kotef on a pseudo-terminal: what it wrote, and the screen as a person sees it."""
 
     def __init__(
         self,
-        command: Sequence[str],
+        arguments: Sequence[str],
         cwd: Path,
         *,
         columns: int = 100,
         lines: int = 40,
         env: Mapping[str, str] | None = None,
+        cold: bool = False,
     ) -> None:
         self.written = b""
         self.status: int | None = None
         self._mark = 0
         self._screen = pyte.HistoryScreen(columns, lines, history=5000, ratio=1)
         self._stream = pyte.ByteStream(self._screen)
-        self.pid, self._terminal = pty.fork()
-        if not self.pid:
-            os.chdir(cwd)
-            for name in ("CI", "LANGGRAPH_STRICT_MSGPACK", "VISUAL", "EDITOR"):  # as a person has it
-                os.environ.pop(name, None)
-            kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-            # handed over whole: readline, which a debugger loads, exports a COLUMNS that os.environ does not know of
-            os.execvpe(command[0], list(command), {**kept, "TERM": "xterm-256color", **(env or {})})
-        self.resize(columns, lines)
+        self._process, self._terminal = _started(arguments, cwd, env or {}, (lines, columns), cold=cold)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            self._process.kill()
+            self._process.join()
         os.close(self._terminal)
 
     def resize(self, columns: int, lines: int) -> None:
@@ -105,7 +109,9 @@ class Terminal:
         while self._read():
             assert time.monotonic() < until, f"still at work after {seconds} s: {self.text}"
         if self.status is None:
-            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self._process.join()
+            self.status = self._process.exitcode
+            assert self.status is not None
         return self.status
 
     def _read(self) -> bool:

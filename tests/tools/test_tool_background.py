@@ -128,7 +128,7 @@ def test_only_a_few_run_at_a_time_and_one_that_ended_makes_room(tmp_path: Path) 
     async def story(commands: Background) -> None:
         for _ in range(MOST):
             await commands.start("sleep 300", None)
-        with pytest.raises(ToolFault, match=r"not started: bg_2_1, bg_2_2, bg_2_3 still run"):
+        with pytest.raises(ToolFault, match=r"not started: bg_2_1, bg_2_2, bg_2_3 are still running"):
             await commands.start("true", None)
         await commands.stop("bg_2_2")
         assert (await commands.start("true", None)).startswith("bg_2_4: ")

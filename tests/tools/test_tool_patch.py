@@ -96,7 +96,7 @@ def test_every_kind_of_section_in_one_patch(tmp_path: Path) -> None:
         (("*** Update File: a.py", "+x", "*** Delete File: ./a.py"), "schema_reject", "a.py: changed by two"),
         (("*** Update File: a.py", "+x", "*** Delete File: a.py"), "schema_reject", "named in two"),
         (("*** Update File: a.py",), "schema_reject", "changes nothing"),
-        (("*** Update File: a.py", "@@", " same"), "schema_reject", "without a line"),
+        (("*** Update File: a.py", "@@", " same"), "schema_reject", "has no line"),
         (("*** Update File: a.py", "same"), "schema_reject", "line 3: 'same' begins neither"),
         (("*** Add File: c.py", "x"), "schema_reject", "line 3: every line of an added file"),
         ((), "schema_reject", "names no file"),
@@ -221,9 +221,9 @@ def test_a_hunk_cut_from_two_texts_makes_one_of_the_other(before: list[str], dat
     if low == high and not new:
         return
     text = "".join(f"{line}\n" for line in before)
-    after, notes = fit(Text(text), [Hunk((), tuple(lines))])
+    after, notes, steps = fit(Text(text), [Hunk((), tuple(lines))])
     assert after.raw == "".join(f"{line}\n" for line in [*before[:low], *new, *before[high:]])
-    assert notes == []
+    assert (notes, steps) == ([], ("exact",))
 
 
 class Killed(BaseException):

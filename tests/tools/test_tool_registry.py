@@ -19,7 +19,7 @@ from kotef.shell import decide_command
 from kotef.tools import registry
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
-from kotef.tools.registry import EDITORS, KEEPERS, NAMES, READERS, RUNNERS, build_tools
+from kotef.tools.registry import EDITORS, NAMES, READERS, RUNNERS, build_tools, names
 from kotef.tools.shell import MAX_OUTPUT, render
 from kotef.tools.tool import Kind, ToolContext
 
@@ -102,9 +102,9 @@ def test_every_list_of_names_comes_from_one_table_and_is_sorted(visit: Visit) ->
     assert tuple(sorted(NAMES)) == NAMES
     assert tuple(visit.tools()) == tuple(row.name for row in registry.offered()), "those that need no feature"
     assert set(NAMES) - set(visit.tools()) == {row.name for row in registry.TABLE if row.needs}
-    assert sorted((*READERS, *EDITORS, *KEEPERS, *RUNNERS)) == list(NAMES)
+    assert sorted((*READERS, *EDITORS, *names("keeper"), *RUNNERS)) == list(NAMES)
     assert EDITORS == ("apply_patch", "edit_file", "write_file")
-    assert (KEEPERS, registry.POLLS) == (("manage_memory",), ("read_output",))
+    assert (names("keeper"), registry.POLLS) == (("manage_memory",), ("read_output",))
     assert tuple(registry.BY_NAME) == NAMES
 
 
@@ -173,7 +173,7 @@ def test_a_command_is_run_with_its_timeout_and_rendered(visit: Visit) -> None:
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("git commit -m x", "not run: `git commit` is refused"), ("./deploy.sh", "a person would have to agree")],
+    [("git commit -m x", "not run: `git commit` is refused"), ("./deploy.sh", "a person would have to allow it")],
 )
 def test_a_command_that_may_not_run_is_not_run(visit: Visit, command: str, words: str) -> None:
     with pytest.raises(ToolFault, match=words) as caught:

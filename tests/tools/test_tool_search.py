@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kotef.files import matches_glob
 from kotef.tools import search
 from kotef.tools.errors import ToolFault
-from kotef.tools.globs import matches
 from kotef.tools.search import grep
 
 
@@ -139,8 +139,8 @@ def test_ripgrep_is_ended_when_its_time_is_up(root: Path, tmp_path: Path, monkey
     ],
 )
 def test_globs_mean_what_they_mean_in_a_shell(glob: str, yes: str, no: str) -> None:
-    assert matches(yes, glob)
-    assert not matches(no, glob)
+    assert matches_glob(yes, glob)
+    assert not matches_glob(no, glob)
 
 
 @pytest.mark.parametrize("glob", ["*a" * 30 + "x", "{" * 5000, "*" * 501, "**/" * 100 + "x"])

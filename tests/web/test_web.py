@@ -273,8 +273,8 @@ def test_proxies_and_logins_of_the_environment_are_not_used(
         ({"Content_Type": "application/octet-stream"}, b"x", "only text is read"),
         ({}, b"x" * (MAX_BYTES + 1), "more than 2 MB"),
         ({"Content_Encoding": "gzip"}, gzip.compress(b"x" * (MAX_BYTES + 1)), "more than 2 MB"),
-        ({"Content_Encoding": "gzip"}, b"no gzip", "cannot be unpacked"),
-        ({"Content_Encoding": "br"}, b"x", "packed as br"),
+        ({"Content_Encoding": "gzip"}, b"no gzip", "cannot be decompressed"),
+        ({"Content_Encoding": "br"}, b"x", "compressed with br"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(
@@ -289,7 +289,7 @@ def test_what_cannot_be_read_is_a_fault(
 def test_an_error_page_and_a_host_nobody_knows_are_faults(pages: Pages, fetching: Fetching) -> None:
     with pytest.raises(ToolFault, match="answered 404 Not Found"):
         fetching("http://site.test:PORT/none")
-    with pytest.raises(ToolFault, match=r"nowhere\.test is not known"):
+    with pytest.raises(ToolFault, match=r"nowhere\.test cannot be resolved"):
         fetching("http://nowhere.test/")
     with pytest.raises(ToolFault, match="ConnectError"):
         fetching("http://site.test:9/")

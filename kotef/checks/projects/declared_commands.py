@@ -123,12 +123,17 @@ def declared(root: Path) -> Iterator[Declared]:
     for path in _SCRIPTS:
         text = readable_text(root, path)
         if text.strip() and not text.startswith("\x7fELF"):
-            lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
-            shell = "" if text.startswith("#!") and not re.match(r"#! ?\S*(?:sh|env \w*sh)\b", text) else "sh "
-            shell = "bash " if re.match(r"#! ?\S*[ /]bash\b", text) else shell
-            started = f"{shell}{path}" if shell else f"./{path}"
+            lines = [line.strip() for line in text.replace("\\\n", " ").splitlines()]
             kept = tuple(line for line in lines if line and not line.startswith(("#", "set ")))
-            yield Declared(started, kept, path)
+            yield Declared(_start_of_script(path, text), kept, path)
+
+
+def _start_of_script(path: str, text: str) -> str:
+    """How a script is run: by bash or sh, or by the program that its first line names."""
+    if re.match(r"#! ?\S*[ /]bash\b", text):
+        return f"bash {path}"
+    is_shell = not text.startswith("#!") or re.match(r"#! ?\S*(?:sh|env \w*sh)\b", text)
+    return f"sh {path}" if is_shell else f"./{path}"
 
 
 def named_after_tests(root: Path) -> list[Declared]:
@@ -156,16 +161,23 @@ def _targets(
     names = _names(root, files, pattern)
     file = next((name for name in files if readable_text(root, name)), "")
     text = readable_text(root, file) if file else ""
-    variables = dict(_VARIABLE.findall(text)) if tool == "make" else {}
-    variables = {name: value.strip() for name, value in variables.items() if _PUT_IN.fullmatch(value.strip())}
-    for target in (name for name in targets if name in names):
+    variables = _plain_variables(text) if tool == "make" else {}
+
+    for target in targets:
+        if target not in names:
+            continue
         command = f"{tool} {target}"
         lines = commands_behind(command, lambda path: readable_text(root, path) or None)
         expanded = tuple(each for line in lines if (each := _expanded(line, variables)))
-        started = (
-            f"{command} && ./{target}" if tool == "make" and _only_builds(target, _recipe(text, target)) else command
-        )
+        is_program = tool == "make" and _only_builds(target, _recipe(text, target))
+        started = f"{command} && ./{target}" if is_program else command
         yield Declared(started, expanded, f"{file}: {target}")
+
+
+def _plain_variables(makefile: str) -> dict[str, str]:
+    """The variables of a makefile whose value can be put in as it stands."""
+    found = ((name, value.strip()) for name, value in _VARIABLE.findall(makefile))
+    return {name: value for name, value in found if _PUT_IN.fullmatch(value)}
 
 
 def _recipe(text: str, target: str) -> list[str]:

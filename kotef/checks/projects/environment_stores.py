@@ -113,14 +113,15 @@ def _conda(root: Path) -> list[Path]:
     name = next((found[1] for found in names if found), "")
     if not name or name == "base":
         return []
+
+    active = os.environ.get("CONDA_PREFIX", "")
     roots = [os.environ.get(variable, "") for variable in ("MAMBA_ROOT_PREFIX", "CONDA_ROOT")]
     roots += [str(_home() / folder) for folder in _CONDA_ROOTS]
-    listed = [Path(line) for line in _text(_home() / ".conda/environments.txt").splitlines() if line.startswith("/")]
-    active = os.environ.get("CONDA_PREFIX", "")
-    known = [Path(active)] if active else []
-    known += [folder for folder in listed if folder.name == name]
-    known += [Path(folder) / "envs" / name for folder in roots if folder]
-    return list(dict.fromkeys(folder for folder in known if folder.name == name))
+    listed = _text(_home() / ".conda/environments.txt").splitlines()
+
+    known = [active, *(line for line in listed if line.startswith("/"))]
+    known += [f"{folder}/envs/{name}" for folder in roots if folder]
+    return list(dict.fromkeys(Path(folder) for folder in known if Path(folder).name == name))
 
 
 def _text(path: Path) -> str:

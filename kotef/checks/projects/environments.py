@@ -148,18 +148,26 @@ def packages_in_src(root: Path) -> tuple[str, ...]:
 def _what(root: Path, module: str) -> str:
     """What pip is to install: the project, and where its files name them what its tests need."""
     pyproject = toml_of(root, "pyproject.toml")
-    extras, groups = table(pyproject, "project", "optional-dependencies"), table(pyproject, "dependency-groups")
+    extras = table(pyproject, "project", "optional-dependencies")
+    groups = table(pyproject, "dependency-groups")
     extra = next((name for name in _GROUPS if name in extras), "")
     group = next((name for name in _GROUPS if name in groups and _names(groups, name, module)), "")
     files = [name for name in _text_files(root) if _REQUIREMENTS.fullmatch(name.rpartition("/")[2])]
-    is_package = bool(table(pyproject, "project")) or (root / "setup.py").is_file()
-    parts = ["-r requirements.txt"] if not is_package and (root / "requirements.txt").is_file() else []
-    if is_package:
-        parts += [f"-e '.[{extra}]'" if extra else "-e ."]
-    parts += [f"--group {group}"] if group else []
-    parts += [f"-r {files[0]}"] if files and not extra and not group else []
-    told = "\n".join((str(extras.get(extra, "")), readable_text(root, files[0]) if files else ""))
-    parts += [] if group or module in told else [module]
+
+    parts: list[str] = []
+    if table(pyproject, "project") or (root / "setup.py").is_file():
+        parts.append(f"-e '.[{extra}]'" if extra else "-e .")
+    elif (root / "requirements.txt").is_file():
+        parts.append("-r requirements.txt")
+    if group:
+        parts.append(f"--group {group}")
+    elif files and not extra:
+        parts.append(f"-r {files[0]}")
+
+    required = readable_text(root, files[0]) if files else ""
+    needs = "\n".join((str(extras.get(extra, "")), required))
+    if not group and module not in needs:
+        parts.append(module)
     return " ".join(parts)
 
 

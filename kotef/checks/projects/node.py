@@ -60,17 +60,28 @@ def _checks(root: Path) -> Iterator[DetectedCheck]:
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
     run = f"{manager} run"
-    if (test := scripts.get("test")) and _PLACEHOLDER not in test:
-        command, source = ("bun run test" if manager == "bun" else f"{manager} test"), "package.json: scripts.test"
-        if manager == "npm" and (hooks := _hooks_left_out(scripts)):
-            command, source = _without_hooks(scripts), f"{source}, without {' and '.join(hooks)}"
-        yield DetectedCheck(f"{manager} test", _once(command, test, manager), "test", source)
+
+    test = scripts.get("test", "")
+    if test and _PLACEHOLDER not in test:
+        yield _test_script(test, scripts, manager)
     elif package:
         yield from _other_tests(root, scripts, run)
-    if (lint := scripts.get("lint")) and not _EDITS.search(lint):
+
+    lint = scripts.get("lint", "")
+    if lint and not _EDITS.search(lint):
         yield DetectedCheck(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
         yield DetectedCheck(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
+
+
+def _test_script(test: str, scripts: dict[str, str], manager: str) -> DetectedCheck:
+    """The script `test`; with npm, without hooks that need more than this workspace."""
+    command, source = f"{manager} test", "package.json: scripts.test"
+    if manager == "bun":
+        command = "bun run test"
+    elif manager == "npm" and (hooks := _hooks_left_out(scripts)):
+        command, source = _without_hooks(scripts), f"{source}, without {' and '.join(hooks)}"
+    return DetectedCheck(f"{manager} test", _once(command, test, manager), "test", source)
 
 
 def _hooks_left_out(scripts: dict[str, str]) -> list[str]:

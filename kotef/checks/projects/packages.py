@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,12 +38,11 @@ _PROGRAM: Final = re.compile(r"[a-z][\w-]*(?= |$)")
 def packages(root: Path) -> list[str]:
     """The folders with a manifest, none inside of another, in order of their paths."""
     found: list[str] = []
-    for number, walked in enumerate(walk_within(root, most=_MOST)):
-        if number >= _MOST:
-            break
+    for walked in islice(walk_within(root, most=_MOST), _MOST):
         is_package = any(fnmatchcase(name, manifest) for name in walked.others for manifest in _MANIFESTS)
         if walked.path and is_package:
             found.append(walked.path)
+
         is_deep = walked.path.count("/") >= _DEEPEST - 1
         if walked.path and (is_package or is_deep):
             walked.folders.clear()

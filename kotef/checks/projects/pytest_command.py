@@ -3,7 +3,7 @@
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -38,14 +38,20 @@ def pytest_line(
     """
     environment = environment_of(root, "pytest")
     words = [*_program(root, environment, folder, bare=bare), *_arguments(root, environment, arguments)]
-    places = [word for word in words if not word.startswith("-") and (root / folder / word.partition("::")[0]).exists()]
     if not any(word.startswith("--rootdir") for word in words):
-        if folder:
-            words.append(f"--rootdir={'/'.join('..' for _ in folder.split('/'))}")
-        elif any((root / place).is_dir() for place in places if "/bin/" not in place) and not configured:
-            words.append("--rootdir=.")
+        words += _root_directory(root, folder, words, configured=configured)
+
     line = shlex.join(words)
     return f"cd {shlex.quote(folder)} && {line}" if folder else line
+
+
+def _root_directory(root: Path, folder: str, words: Sequence[str], *, configured: bool) -> list[str]:
+    """The option that makes the root the start of ids, where pytest would take another folder for it."""
+    if folder:
+        return [f"--rootdir={'/'.join('..' for _ in folder.split('/'))}"]
+    places = [word for word in words if not word.startswith("-") and "/bin/" not in word]
+    names_folder = any((root / place).is_dir() for place in places)
+    return ["--rootdir=."] if names_folder and not configured else []
 
 
 def form_in_manual(root: Path) -> bool | None:
@@ -83,10 +89,14 @@ def _is_importable(root: Path, environment: Environment) -> bool:
 def _arguments(root: Path, environment: Environment | None, arguments: str) -> Iterator[str]:
     """The declared arguments; without options that end early, and those of plug-ins that are not installed."""
     words = [word for word in words_of(arguments) if not _ENDS_EARLY.fullmatch(word)]
-    places = environment.packages(root) if environment is not None and environment.has(root, "pytest") else []
+    places: list[Path] = []
+    if environment is not None and environment.has(root, "pytest"):
+        places = environment.packages(root)
+
     dropped = False
     for word in words:
-        is_value = dropped and not word.startswith("-") and not (root / word.partition("::")[0]).exists()
+        is_place = (root / word.partition("::")[0]).exists()
+        is_value = dropped and not word.startswith("-") and not is_place
         is_option = re.fullmatch(r"--[a-z][\w-]*(?:=.*)?", word) is not None
         dropped = bool(places) and is_option and not _is_known(root, places, word.partition("=")[0])
         if dropped or is_value:

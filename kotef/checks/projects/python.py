@@ -59,9 +59,9 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
     if not lock or any(each.directory for each in environments(root)):
         return
     if lock == "poetry.lock" and shutil.which("poetry") is None:
-        yield "poetry.lock is here, but neither .venv nor poetry", "pip install poetry && poetry install"
+        yield "poetry.lock exists, but neither .venv nor poetry does", "pip install poetry && poetry install"
     elif lock in {"uv.lock", "pdm.lock"}:
-        yield f"{lock} is here, but no .venv", f"{lock.removesuffix('.lock')} sync"
+        yield f"{lock} exists, but no .venv does", f"{lock.removesuffix('.lock')} sync"
 
 
 def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> DetectedCheck | None:
@@ -92,17 +92,21 @@ def _with_configuration(root: Path, commands: list[Declared], source: str) -> De
 
     Where none is declared the form is that of the CI workflows, else of the manual for contributors.
     """
-    own = next((each for each in commands if module_and_arguments(each.runner)[0] == "pytest"), None)
+    own = next((each for each in commands if _runs_pytest(each)), None)
     if own is not None and (found := _as_declared(root, own, configured=True)) is not None:
         return found._replace(source=f"{source}, {own.source}")
-    hints = [each for each in workflow_commands(root) if module_and_arguments(each.runner)[0] == "pytest"]
-    hints = [each for each in hints if not each.folder]
+
+    hints = [each for each in workflow_commands(root) if _runs_pytest(each) and not each.folder]
     fronts = {assignments_of(each.runner) for each in hints}
     front = fronts.pop() if len(fronts) == 1 else ""
     bare = is_bare(hints[0].runner) if hints else form_in_manual(root) is True
-    if front or (hints and bare):
+    if hints and (front or bare):
         source = f"{source}, {hints[0].source}"
     return DetectedCheck("pytest", f"{front}{pytest_line(root, bare=bare, configured=True)}", "test", source)
+
+
+def _runs_pytest(command: Declared) -> bool:
+    return module_and_arguments(command.runner)[0] == "pytest"
 
 
 def _undeclared(root: Path, where: str) -> DetectedCheck:
@@ -136,15 +140,15 @@ def _unittest(root: Path) -> str:
 
 def _strays(root: Path) -> bool:
     """Whether pytest would collect test modules that are in no folder of tests and in no package."""
-    for number, walked in enumerate(walk_within(root, most=_MOST)):
-        if number >= _MOST:
-            break
-        walked.folders[:] = [name for name in walked.folders if not _UNCOLLECTED.fullmatch(name)]
-        walked.folders[:] = [name for name in walked.folders if not _is_environment(root / walked.path / name)]
-        if walked.path.count("/") >= _DEEPEST - 1 and walked.path:
+    for walked in islice(walk_within(root, most=_MOST), _MOST):
+        folders = [name for name in walked.folders if not _UNCOLLECTED.fullmatch(name)]
+        walked.folders[:] = [name for name in folders if not _is_environment(root / walked.path / name)]
+        if walked.path and walked.path.count("/") >= _DEEPEST - 1:
             walked.folders.clear()
-        inside_tests = {"tests", "test"} & set(walked.path.split("/")) or "__init__.py" in walked.others
-        if not walked.path or inside_tests:
+
+        is_among_tests = bool({"tests", "test"} & set(walked.path.split("/")))
+        is_package = "__init__.py" in walked.others
+        if not walked.path or is_among_tests or is_package:
             continue
         if any(fnmatchcase(name, pattern) for name in walked.others for pattern in _MODULES):
             return True

@@ -48,13 +48,15 @@ def checks(root: Path, *, have: Collection[Role]) -> Iterator[DetectedCheck]:
     if (root / "composer.json").is_file() and "test" in table(json_of(root, "composer.json"), "scripts"):
         yield DetectedCheck("composer test", "composer test", "test", "composer.json: scripts.test")
         return
+
     try:
         names = [entry.name for entry in list_within(root, most=_MOST) if not entry.is_directory]
     except OSError:
         return
     for row in _ROWS:
         file = next((name for name in names if fnmatchcase(name, row.file)), "")
-        if file and (not row.beside or (root / row.beside).exists()):
-            name = " ".join(word for word in row.command.split() if not word.startswith("//"))
-            yield DetectedCheck(name.removeprefix("vendor/bin/"), row.command, "test", file)
+        is_complete = not row.beside or (root / row.beside).exists()
+        if file and is_complete:
+            words = [word for word in row.command.split() if not word.startswith("//")]
+            yield DetectedCheck(" ".join(words).removeprefix("vendor/bin/"), row.command, "test", file)
             return

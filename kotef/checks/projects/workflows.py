@@ -133,19 +133,25 @@ def _jobs(document: Any, path: str) -> Iterator[list[WorkflowStep]]:
 def _github(document: dict[str, Any]) -> Iterator[list[WorkflowStep]]:
     jobs = document.get("jobs")
     for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
-        usual = _folder(job.get("defaults")) or _folder(document.get("defaults")) or "."
         if "services" in job or "container" in job:
             continue
-        outer = [each["env"] for each in (document, job) if isinstance(each.get("env"), dict)]
-        steps: list[WorkflowStep] = []
-        for step in _dicts(job.get("steps")):
-            own = [*outer, step["env"]] if isinstance(step.get("env"), dict) else outer
-            variables = {name: value for each in own for name, value in _texts_of(each).items()}
-            conditional = "if" in step or _SEVERAL_SHELLS.match(str(step.get("shell", "")))
-            text = step.get("run")
-            if isinstance(text, str) and not conditional:
-                steps.append(WorkflowStep(text, variables, str(step.get("working-directory", usual))))
-        yield steps
+        usual = _folder(job.get("defaults")) or _folder(document.get("defaults")) or "."
+        outer = {**_environment_of(document), **_environment_of(job)}
+        yield [found for step in _dicts(job.get("steps")) for found in _github_step(step, outer, usual)]
+
+
+def _github_step(step: dict[str, Any], outer: Mapping[str, str], usual: str) -> Iterator[WorkflowStep]:
+    """The command of a step; none of one that is conditional, or that several shells run."""
+    text = step.get("run")
+    is_conditional = "if" in step or _SEVERAL_SHELLS.match(str(step.get("shell", "")))
+    if isinstance(text, str) and not is_conditional:
+        variables = {**outer, **_environment_of(step)}
+        yield WorkflowStep(text, variables, str(step.get("working-directory", usual)))
+
+
+def _environment_of(holder: Mapping[str, Any]) -> dict[str, str]:
+    variables = holder.get("env")
+    return _texts_of(variables) if isinstance(variables, dict) else {}
 
 
 def _folder(defaults: Any) -> str:
@@ -180,18 +186,25 @@ def _of_job(steps: list[WorkflowStep], path: str, root: Path) -> Iterator[Declar
     """The plain test lines of a job none of whose steps needs a container or a service."""
     if any(_NEEDS_MORE.search(step.text) for step in steps):
         return
+
     source = f"CI workflow {path.removeprefix(f'{_WORKFLOWS}/')}"
     for step in steps[:_MOST]:
         front = _assignments(step.variables)
+        if front is None:
+            continue
         for folder, words in _placed(step):
-            if not _PLAIN.fullmatch(words) or unwrap(words).purpose != "test" or _AFTER_A_BUILD.search(words):
-                continue
-            line = in_folder(folder, f"{front}{words}")
-            if front is None or not line or not _is_of_the_project(root, folder):
+            line = in_folder(folder, f"{front}{words}") if _is_test_line(words) else ""
+            if not line or not _is_of_the_project(root, folder):
                 continue
             behind = commands_behind(line, lambda name: readable_text(root, name) or None)
             if Declared(line, (words, *behind), "").is_suited:
                 yield Declared(line, (line,), source)
+
+
+def _is_test_line(words: str) -> bool:
+    """Whether a line is plain, runs tests, and needs nothing that is built before."""
+    is_plain = _PLAIN.fullmatch(words) is not None and not _AFTER_A_BUILD.search(words)
+    return is_plain and unwrap(words).purpose == "test"
 
 
 def _placed(step: WorkflowStep) -> Iterator[tuple[str, str]]:

@@ -186,7 +186,7 @@ def _text(left: Leavings, path: str) -> str:
 
 CTEST: Final = Runner(
     name="ctest",
-    ids="the name given to `add_test`; below it the tests inside of the program",
+    ids="the name given to `add_test`; below it the tests inside the program",
     tools=frozenset({"ctest"}),
     lines=ctest_lines,
     single=ctest_single,
@@ -195,7 +195,7 @@ CTEST: Final = Runner(
 )
 MESON: Final = Runner(
     name="meson test",
-    ids="`project:suite / name`; below it the tests inside of the program",
+    ids="`project:suite / name`; below it the tests inside the program",
     tools=frozenset({"meson"}),
     report=meson_report,
     single=meson_single,
@@ -204,7 +204,7 @@ MESON: Final = Runner(
 )
 AUTOMAKE: Final = Runner(
     name="automake",
-    ids="path of the test; below it the tests inside of the program",
+    ids="path of the test; below it the tests inside the program",
     report=automake_report,
     lines=lambda left: tests_in(_AUTOMAKE_LINES, left.out) or None,
     closing="automake",

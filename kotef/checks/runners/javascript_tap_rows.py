@@ -70,7 +70,7 @@ class _Scope:
     def __init__(self, name: str, status: TestStatus | None = None) -> None:
         self.name = name
         self.status: TestStatus | None = status
-        """Of one whose own point is in front of its points; None: it follows them."""
+        """Known if its own point precedes its points; None: it follows them."""
         self.points = 0
         self.red = 0
 

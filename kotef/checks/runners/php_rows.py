@@ -52,15 +52,20 @@ def _status(case: "Element") -> TestStatus:
 def php_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
     """`--filter` with the names, and the files of the tests."""
     parts = [test.split("::") for test in tests]
-    if any(_CHOICE.fullmatch(word) for word in arguments) or any(len(names) < 3 for names in parts):  # noqa: PLR2004 - file, class, test
+    is_named = all(len(names) >= 3 for names in parts)  # noqa: PLR2004 - file, class, test
+    if not is_named or any(_CHOICE.fullmatch(word) for word in arguments):
         return None
+
     files = dict.fromkeys(names[0] for names in parts)
     if len(files) > 1 or not all(map(exists, files)):
         files = dict.fromkeys(())
     kept: list[str] = []
     for word in arguments:
-        if word.startswith("-") or (kept and _OPTION_WITH_VALUE.fullmatch(kept[-1])) or not (files and exists(word)):
+        is_value = bool(kept) and _OPTION_WITH_VALUE.fullmatch(kept[-1]) is not None
+        is_place = bool(files) and exists(word) and not word.startswith("-")
+        if is_value or not is_place:
             kept.append(word)
+
     names = dict.fromkeys(f"{re.escape(above)}::{re.escape('::'.join(rest))}" for _, above, *rest in parts)
     return [*kept, "--filter", rf"/(?:^|\\)(?:{'|'.join(names)})$/".replace("\\ ", " "), *files]
 

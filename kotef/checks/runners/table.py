@@ -87,18 +87,25 @@ def reading_of(left: Leavings) -> Reading | None:
     a test may print lines of any runner. If several runners report the same id, its worst status counts.
     """
     runners = [row for row in RUNNERS if row.kind != "program"]
-    reports = _reports(left, runners)
-    told = frozenset(row.name for row, _ in reports)
-    if reports:
-        named = [row for row in runners if row.tools.intersection(left.command.asked.tools)]
-        read = [found for row in named if row.name not in told and (found := _agreeing(row, row.lines, left))]
-        return Reading(_merged([*(tests for _, tests in reports), *read]), "lines" if read else "report")
+    if reports := _reports(left, runners):
+        return _with_named(reports, runners, left)
+
     harnesses = (row for row in runners if row.kind == "harness")
     if reading := _first_lines(harnesses, left):
         return reading
-    if reports := _reports(left, [row for row in RUNNERS if row.kind == "program"]):
+
+    programs = [row for row in RUNNERS if row.kind == "program"]
+    if reports := _reports(left, programs):
         return Reading(_merged(tests for _, tests in reports), "report")
     return _first_lines(RUNNERS, left)
+
+
+def _with_named(reports: Sequence[tuple[Runner, Statuses]], runners: Sequence[Runner], left: Leavings) -> Reading:
+    """The reports, and the lines of runners that the command names and that left no report."""
+    reported = {row.name for row, _ in reports}
+    named = [row for row in runners if row.tools.intersection(left.command.asked.tools)]
+    read = [found for row in named if row.name not in reported and (found := _agreeing(row, row.lines, left))]
+    return Reading(_merged([*(tests for _, tests in reports), *read]), "lines" if read else "report")
 
 
 def single_tests(

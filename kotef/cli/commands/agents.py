@@ -6,7 +6,7 @@ from kotef.cli.options import ARRAY, where
 
 
 @click.command()
-@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
+@click.option("--trust", is_flag=True, help="Show what applies with `kotef run --trust`.")
 @where
 @ARRAY
 def agents(root: str | None, trust: bool, as_json: bool) -> None:
@@ -31,9 +31,10 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
     narrow tools, steps and calls; its other fields and the prompt take effect in a repository the user trusts. `kotef
     run --agent NAME` chooses the coder's role; the roles named planner and reviewer are used for those nodes.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.agent_list import role_facts, role_lines, short_source
+    from kotef.cli.agent_list import role_facts, role_lines
     from kotef.cli.screen import console, one_line, plain, say_json
     from kotef.cli.workspace_option import workspace_of
+    from kotef.files import home_relative
     from kotef.runs.config import config_path, read_config
     from kotef.runs.roles import read_agents
 
@@ -43,7 +44,7 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
         return
     screen = console()
     for role in found.roles.values():
-        screen.print(f"{role.name}  ({plain(short_source(role.source))})", style="bold")
+        screen.print(f"{role.name}  ({plain(home_relative(role.source))})", style="bold")
         if role.description:
             screen.print(f"  {one_line(role.description)}")
         for line in role_lines(role):

@@ -10,12 +10,14 @@ from kotef.cli.options import ATTEMPT, FORCE, JSON, TREE_STATUS, where, which_ru
 @click.command(epilog=TREE_STATUS)
 @which_run
 @click.option("--attempt", type=ATTEMPT, metavar="N", help="Attempt to apply; `kotef show RUN` lists them.")
-@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: the state before an earlier apply or undo.")
+@click.option(
+    "--saved", type=ATTEMPT, metavar="K", help="Apply the state saved before an earlier apply or undo instead."
+)
 @FORCE
 @where
 @JSON
 def apply(**options: Any) -> None:
-    """Put the files of attempt N of RUN in place, whatever the outcome of the run.
+    """Apply the files of attempt N of RUN, whatever the outcome of the run.
 
     \b
     Examples:
@@ -33,7 +35,7 @@ def apply(**options: Any) -> None:
 
     attempt, saved = options["attempt"], options["saved"]
     if attempt is not None and saved is not None:
-        raise UsageError(f"--attempt {attempt} and --saved {saved} exclude each other", hint="give one of them")
+        raise UsageError("--attempt and --saved cannot be combined", hint="use one of them")
     root, run = chosen_run(options)
     if saved is not None:
         placed = attempt_diff.apply_saved(root, run, saved, force=options["force"])

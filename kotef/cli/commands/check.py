@@ -13,7 +13,7 @@ Exit status:
   0  green: every required check passes, and nothing that ran before is missing or skipped
   2  usage error, or a run is at work here
   3  red
-  5  no check found, one could not do its work, or no sandbox where there has to be one
+  5  no check found, a check that could not run, or no sandbox where one is required
   130  interrupted
 """
 
@@ -38,7 +38,7 @@ Exit status:
     default=1,
     show_default=True,
     metavar="N",
-    help="How often to rerun an unexpected failure alone; 0: never.",
+    help="How often to rerun an unexpected failure by itself; 0: never.",
 )
 @click.option(
     "--probes",
@@ -82,7 +82,7 @@ def check(**options: Any) -> None:
 
     loaded()
     if options["as_json"] and options["github"]:
-        raise UsageError("--json and --github exclude each other", hint="give one of them")
+        raise UsageError("--json and --github cannot be combined", hint="use one of them")
     github = not options["as_json"] and (in_actions() if options["github"] is None else options["github"])
 
     try:

@@ -17,7 +17,7 @@ from kotef.errors import UsageError
 
 HEAD: Final = 1 << 20
 TAIL: Final = 4 << 20
-"""Bytes kept of the input's beginning and end; what is between is read past, so that any length will do."""
+"""Bytes kept from the beginning and the end of the input; the middle is skipped, so any length works."""
 CHUNK: Final = 1 << 20
 
 
@@ -29,7 +29,7 @@ CHUNK: Final = 1 << 20
 @click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: unknown]")
 @JSON
 def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
-    """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
+    """Explain the output in FILE, or on standard input: kind, summary, fingerprint.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def read_ends(stream: BinaryIO) -> str:
 
 
 def as_object(diagnosis: Diagnosis, command: str, exit_code: int | None) -> dict[str, object]:
-    """The JSON form; `kind` is null when nothing reports a failure, `exitCode` when it was not given."""
+    """The JSON form; `kind` is null if nothing reports a failure, `exitCode` if it was not given."""
     return {
         "command": command,
         "exitCode": exit_code,
@@ -96,7 +96,7 @@ def as_object(diagnosis: Diagnosis, command: str, exit_code: int | None) -> dict
 
 
 def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = False) -> Iterator[str]:
-    """The form for people: what it is, the summary, the tests, the fingerprint.
+    """The text form: kind, summary, tests, fingerprint.
 
     `looks_red`: without the exit status the text would be taken for a failure.
     """
@@ -110,7 +110,7 @@ def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = F
         status = "exit status 0" if exit_code == 0 else "the exit status is not known"
         yield f"no failure: {status}, and nothing in the output reports one"
         return
-    fault = ", the machine and not the code" if diagnosis.detail in ENVIRONMENT_FAULTS else ""
+    fault = ", caused by the machine, not the code" if diagnosis.detail in ENVIRONMENT_FAULTS else ""
     yield f"{diagnosis.kind} ({diagnosis.detail}{fault})"
     yield from (f"  {line}" for line in diagnosis.summary.splitlines())
     if len(diagnosis.tests) > 1:

@@ -17,7 +17,7 @@ def completion(shell: str) -> None:
       kotef completion zsh > "${fpath[1]}/_kotef"
       kotef completion fish > ~/.config/fish/completions/kotef.fish
 
-    For the shell you are in: `source <(kotef completion bash)`, or `kotef completion fish | source`.
+    For the current shell: `source <(kotef completion bash)`, or `kotef completion fish | source`.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.main import main
 

@@ -20,13 +20,13 @@ def config() -> None:
 
 @config.command(short_help="Show every setting in effect here with its origin.")
 @where
-@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
+@click.option("--trust", is_flag=True, help="Show what applies with `kotef run --trust`.")
 @click.option(
     "--profile",
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="Show them as with `kotef run --profile`.",
+    help="Show what applies with `kotef run --profile`.",
 )
 @JSON
 def show(**options: Any) -> None:

@@ -39,7 +39,7 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     wanted = Path(keep) if keep else None
     if wanted is not None and wanted.exists() and any(wanted.iterdir()):
-        raise UsageError(f"--keep {wanted}: not empty", hint="name a new or an empty directory")
+        raise UsageError(f"--keep {wanted}: not empty", hint="name a new or empty directory")
 
     screen = console()
     scenes = [scene for scene in SCENES if case in (None, scene.case)]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kotef.cli.options import ATTEMPT, JSON, TREE_STATUS, where, which_run
+from kotef.cli.options import ATTEMPT, JSON, where, which_run
 
 if TYPE_CHECKING:
     from kotef.git import PatchChange
 
 
-@click.command(epilog=TREE_STATUS)
+@click.command()
 @which_run
 @click.option(
     "--attempt", type=ATTEMPT, metavar="N", help="Attempt to show.  [default: the one the run left, else its last]"
@@ -29,7 +29,8 @@ def diff(**options: Any) -> None:
       kotef diff 20260131-101500-3fa2 --attempt 1 --stat
       kotef diff --last --attempt 2 | git apply
 
-    Piped, it is a patch as `git apply` takes it, byte for byte; on a terminal it is coloured.
+    Piped, it is a patch as `git apply` takes it, byte for byte; on a terminal it is coloured. Exit
+    status 2 if there is no such run or attempt.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.restored_files import readable
     from kotef.cli.run_choice import chosen_run
@@ -70,7 +71,7 @@ def _stat(files: "Sequence[PatchChange]") -> list[str]:
 
 
 def _show(patch: bytes) -> None:
-    """The patch on a terminal: coloured, and without what could steer it."""
+    """Print the patch on a terminal: coloured, without control characters."""
     from rich.text import Text
 
     from kotef.cli.screen import console, plain

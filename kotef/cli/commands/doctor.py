@@ -3,6 +3,7 @@
 import sys
 
 import click
+from click.core import ParameterSource
 
 from kotef.cli.options import BASE_URL, MODEL, where
 
@@ -14,16 +15,18 @@ from kotef.cli.options import BASE_URL, MODEL, where
 @click.option("--sandbox", is_flag=True, help="Try each sandbox level, and show what a command can do in it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
-    """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
+    """Check what a run needs here: git, the checks, the endpoint, the sandbox; say how to fix each gap.
 
     \b
     Examples:
       kotef doctor
       kotef doctor --base-url http://localhost:8080/v1
+      kotef doctor --model qwen3-coder
       kotef doctor --sandbox
 
-    The program of each check is started for its version, in the sandbox; no check is run and no tokens are spent. Exit
-    status 0, or 5 where something is missing.
+    The program of each check is started for its version, in the sandbox; no check is run. With --model the model is
+    asked two short questions (a few hundred tokens) to see how it has to be asked; without it no tokens are spent. Exit
+    status 0, or 5 if something is missing.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.workspace_option import workspace_of
 
@@ -36,7 +39,8 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
     from kotef.cli.doctor_findings import examine, show_report
     from kotef.cli.screen import say_json
 
-    report = examine(place, model=model, base_url=base_url)
+    named = click.get_current_context().get_parameter_source("model") is ParameterSource.COMMANDLINE
+    report = examine(place, model=model, base_url=base_url, ask=named)
     if as_json:
         say_json(report)
     else:

@@ -5,7 +5,7 @@ import click
 
 @click.command()
 def graph() -> None:
-    """Print the graph of a run as Mermaid: which node works after which.
+    """Print the graph of a run as a Mermaid diagram.
 
     \b
     Examples:

@@ -43,4 +43,4 @@ def init(root: str | None) -> None:
     if TEMPLATE in done.written:
         screen.print(f'next: `kotef run "GOAL"`, or copy {TEMPLATE} to tickets/open/01-NAME.md for a ticket')
     for each in trial.left_out:
-        screen.print(f"note: {plain(each.sentence)}; it is not written down", style="yellow", soft_wrap=True)
+        screen.print(f"note: {plain(each.sentence)}; it is written as a comment", style="yellow", soft_wrap=True)

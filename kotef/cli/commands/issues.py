@@ -36,8 +36,8 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
       kotef issues show 20260131 --format github | gh issue create --title "kotef stopped" --body-file -
       kotef issues resolve 20260131-101500-3fa2
 
-    ID is the run of the entry, or a run that ended the same, or a unique beginning of either. A verified run resolves
-    the entries of its ticket (or goal) by itself; one that fails in the same way again reopens its entry.
+    ID is the run of the entry, or a run that ended the same, or a unique prefix of either. A verified run resolves
+    the entries of its ticket (or goal) automatically; one that fails in the same way again reopens its entry.
     """  # noqa: D301  click reads the backspace character
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_issues, root=root, state=state, form=form, as_json=as_json)
@@ -167,5 +167,5 @@ def _mark(wanted: str, root: str | None, *, state: "State", as_json: bool) -> No
 def _format(form: str | None, *, as_json: bool) -> Any:
     """One of the names of `--format`; `--json` is short for one of them."""
     if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} exclude each other", click.get_current_context())
+        raise click.UsageError(f"--json and --format {form} cannot be combined", click.get_current_context())
     return "json" if as_json else form or "text"

@@ -69,7 +69,7 @@ def serve(ctx: click.Context, root: str | None) -> None:
 @where
 @click.pass_context
 def doctor(ctx: click.Context, root: str | None) -> None:
-    """Start each MCP server named here, say which tools it has, and end it again.
+    """Start each MCP server configured here, list its tools, and stop it.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ from kotef.cli.options import AGENT, JSON, MODEL, where
 @where
 @JSON
 def prompt(role: str, **options: Any) -> None:
-    """Show the first request to ROLE, as `kotef run` with the same words would make it: system prompt, tools, message.
+    """Show the first request to ROLE, as `kotef run` would send it: system prompt, tools, message.
 
     \b
     Examples:
@@ -35,6 +35,7 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.redaction import redactor
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
+    from kotef.runs.extension_setup import checks_of, extensions_of
     from kotef.runs.prepare import prepare
     from kotef.runs.preview import preview_coder, preview_planner
     from kotef.runs.run_request import RunRequest
@@ -49,16 +50,18 @@ def prompt(role: str, **options: Any) -> None:
     request = RunRequest(goal=goal, **asked)
     here = resolve_workspace(root, request, config)
     company = here.agents(trust=request.trust).company(request.agent)
-    task = prepare(request, root, here.settings, place=here.repository.place).task
+    extensions = extensions_of(root, here.settings.extensions)
+    more = checks_of(extensions, root)
+    task = prepare(request, root, here.settings, place=here.repository.place, more=more).task
     task = task.model_copy(update={"roles": company})
     overrides, _ = prompt_overrides(root, config, trust=request.trust, at=here.repository.place)
     model = company.coder.model or here.settings.value("model") or ""
-    kit, warned = available(root, config, model=model)
-    for warning in (*warned, idle(kit, company.coder) if role == "coder" else ""):
+    kit, warned = available(root, config, model=model, extensions=extensions)
+    for warning in (*warned, *extensions.notices, idle(kit, company.coder) if role == "coder" else ""):
         if warning:
             click.echo(f"kotef: warning: {plain(warning)}", err=True)
     prompts = Prompts(overrides)
-    shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts)
+    shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts, root)
     shown = redactor().whole(shown)
     total = sum(part.tokens for part in shown.parts)
     if options["as_json"]:

@@ -11,8 +11,8 @@ from kotef.cli.options import JSON, where
 REPLAY_STATUS = """\b
 Exit status:
   0  the same result, with the same attempts, failures and trees
-  2  nothing to play: no such run, no record, or its snapshots are gone
-  3  another result, or the run asked for something that was never recorded
+  2  nothing to replay: no such run, no record, or its snapshots are gone
+  3  a different result, or the run asked for something that was never recorded
 """
 
 
@@ -24,7 +24,7 @@ Exit status:
 )
 @JSON
 def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool) -> None:
-    """Play RUN (default: the newest) again, from what was recorded of its models and commands.
+    """Replay RUN (default: the newest) from the record of its models and commands.
 
     \b
     Examples:

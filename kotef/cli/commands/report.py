@@ -21,7 +21,7 @@ from kotef.cli.options import where
 )
 @click.option("--open", "show", is_flag=True, help="Rewrite the run's report.html, and open it in a browser.")
 def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
-    """Report RUN (default: the newest) in a format of your choice, from its directory alone.
+    """Export the report of RUN (default: the newest), built from its directory alone.
 
     The HTML report is one file that needs nothing else: timeline, tests by attempt, diffs, logs, guards.
 

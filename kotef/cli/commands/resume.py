@@ -1,4 +1,4 @@
-"""`kotef resume`: go on with a run that was killed, interrupted or out of budget."""
+"""`kotef resume`: continue a run that was killed, interrupted or out of budget."""
 
 import sys
 from typing import Any
@@ -59,7 +59,7 @@ from kotef.cli.options import (
 @detail_options
 @JSON
 def resume(**options: Any) -> None:
-    """Go on with a run that was killed or interrupted, or that a larger limit can help.
+    """Continue a run that was killed or interrupted, or that a larger limit can help.
 
     \b
     Examples:
@@ -68,16 +68,16 @@ def resume(**options: Any) -> None:
       kotef resume --last --continue
       kotef resume --from run.kotef
 
-    Attempts and budgets go on from where they were; a question that was left open is asked again.
+    Attempts and budgets continue from where they were; an open question is asked again.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.run_launch import show_result, watched
+    from kotef.cli.run_launch import screen_of, show_result, watched
     from kotef.cli.run_setup import ready_again
     from kotef.runs.start import resume as go_on
 
     with delivered(options) as delivery:
         config = ready_again(options)
-        detail = detail_of(options["quiet"], options["verbose"])
-        result = watched(go_on, config, detail=detail, as_json=options["as_json"])
+        screen = screen_of(config, detail=detail_of(options["quiet"], options["verbose"]))
+        result = watched(go_on, config, screen, as_json=options["as_json"])
         delivery.take(config.root, result)
-        show_result(config.root, result, as_json=options["as_json"])
+        show_result(config.root, result, screen, as_json=options["as_json"])
     sys.exit(result.exit_code)

@@ -38,7 +38,7 @@ from kotef.cli.options import (
 @click.option(
     "--ticket-file",
     metavar="FILE",
-    help="The Markdown (or `gh --json`) of an issue; - is standard input. Its commands run only with --trust.",
+    help="An issue as Markdown or `gh --json`; - reads standard input. Its commands run only with --trust.",
 )
 @where
 @click.option(
@@ -78,12 +78,20 @@ from kotef.cli.options import (
 @click.option("--ignore-dependencies", is_flag=True, help="Start a ticket even if one it depends on is open.")
 @click.option("--fresh", is_flag=True, help="Do not show the model what earlier runs here tried.")
 @click.option("--no-cache", is_flag=True, help="Judge the state before the run again, ignoring the stored result.")
-@click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Let the settings, roles and prompts in this repository's .sdd count.  [setting: trusted]",
+)
 @click.option("--web", is_flag=True, help="Let the model read public web pages.")
 @click.option(
     "--web-search-url", default="", metavar="URL", help="With --web: a SearXNG-compatible server to search with."
 )
-@click.option("--mcp", is_flag=True, help="Start the MCP servers of this repository's .sdd/mcp.json and .mcp.json.")
+@click.option(
+    "--mcp",
+    is_flag=True,
+    help="Start the MCP servers of this repository's .sdd/mcp.json and .mcp.json.  [setting: trusted_mcp]",
+)
 @INTERACTIVE
 @ACCEPT
 @delivery
@@ -112,14 +120,14 @@ def run(**options: Any) -> None:
     kept: kotef commits only verified work, only with --branch and on a new branch; every attempt is kept as
     .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.run_launch import show_result, watched
+    from kotef.cli.run_launch import screen_of, show_result, watched
     from kotef.cli.run_setup import ready
     from kotef.runs.start import start
 
     with delivered(options) as delivery:
         config = ready(options)
-        detail = detail_of(options["quiet"], options["verbose"])
-        result = watched(start, config, detail=detail, as_json=options["as_json"])
+        screen = screen_of(config, detail=detail_of(options["quiet"], options["verbose"]))
+        result = watched(start, config, screen, as_json=options["as_json"])
         delivery.take(config.root, result)
-        show_result(config.root, result, as_json=options["as_json"])
+        show_result(config.root, result, screen, as_json=options["as_json"])
     sys.exit(result.exit_code)

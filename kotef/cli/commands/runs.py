@@ -8,7 +8,7 @@ import click
 from kotef.cli.options import ARRAY, JSON, where
 
 KEPT: Final = 20
-"""The newest runs that stay when no one says how many."""
+"""Number of newest runs to keep by default."""
 _MEGABYTE: Final = 1_000_000
 
 

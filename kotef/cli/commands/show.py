@@ -23,6 +23,7 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     from kotef.cli.screen import console, plain, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.runs import store
+    from kotef.runs.ending_text import without_result
 
     run = store.find(workspace_of(root), run_id)
     result = run.result()
@@ -37,9 +38,7 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
         screen.print(f"{run.shown}: {FOREIGN}", style="yellow")
     report = run.path / "report.md"
     if result is None or not report.exists():
-        goes_on = "" if run.is_foreign else f"; `kotef resume {run.run_id}`"
-        why = "the record holds none" if run.is_foreign else "it was killed or is still at work"
-        screen.print(f"run {run.run_id} has no result: {why}{goes_on}")
+        screen.print(f"run {run.run_id} has no result: {without_result(run)}")
         return
 
     text = plain(report.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from kotef.cli.options import JSON, where
 @where
 @JSON
 def skills(root: str | None, as_json: bool) -> None:
-    """List the skills of .sdd/skills, .agents/skills and the user's configuration; a broken one with its reason.
+    """List the skills of .sdd/skills, .agents/skills and the user's configuration; broken ones with the reason.
 
     \b
     Examples:
@@ -39,12 +39,14 @@ def skills(root: str | None, as_json: bool) -> None:
     screen = console()
     if not (known.found or known.problems):
         screen.print(
-            f"no skill here; one is a folder with a {FILE} in {', '.join(PLACES)} or {plain(str(users_skills()))}"
+            f"no skills here; a skill is a folder with a {FILE} in {', '.join(PLACES)} or {plain(str(users_skills()))}"
         )
     for one in known.found:
         screen.print(f"{plain(one.name):<24} {plain(one.place)}\n    {one_line(one.description, 200)}", soft_wrap=True)
     for one in known.hidden:
-        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another skill of that name takes precedence"
+        text = (
+            f"{plain(one.name):<24} {plain(one.place)}: not used, because another skill of that name takes precedence"
+        )
         screen.print(text, style="yellow", soft_wrap=True)
     for problem in known.problems:
         screen.print(f"broken: {plain(str(problem))}", style="red", soft_wrap=True)

@@ -9,7 +9,7 @@ from kotef.cli.options import BASE_URL, JSON, MODEL, where
 
 DRAFT: Final = "draft"
 FOUND: Final = 3
-"""The exit status where there is something to fix."""
+"""The exit status if gaps were found."""
 
 EXIT_STATUS: Final = """\b
 Exit status:
@@ -19,23 +19,23 @@ Exit status:
 """
 LINT_STATUS: Final = """\b
 Exit status:
-  0  nothing was found
+  0  no gap was found
   2  usage or configuration error
-  3  something was found
+  3  gaps were found
 """
 
 
 class SpecGroup(click.Group):
-    """`kotef spec "GOAL"` is `kotef spec draft "GOAL"`; only what is a command's name is a command."""
+    """`kotef spec "GOAL"` means `kotef spec draft "GOAL"`; only the name of a command is read as a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the command there that is meant."""
+        """Insert the name of the command that is meant."""
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = [DRAFT, *args]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of a draft, because it is what the group does by itself; then the commands."""
+        """The options of `draft`, the default command; then the commands."""
         named = [param for param in draft.get_params(ctx) if isinstance(param, click.Option)]
         options = [record for param in named if (record := param.get_help_record(ctx))]
         with formatter.section("Options"):
@@ -57,7 +57,7 @@ def spec() -> None:
       kotef spec "a command line that converts currencies"
       kotef spec -i "a command line that converts currencies"     it asks you up to five questions first
       kotef spec --dry-run "add an undo command"                  print, write nothing
-      kotef spec lint                                             what is missing in the tickets there are
+      kotef spec lint                                             what is missing in the existing tickets
 
     No file is ever overwritten: next to an existing file the draft becomes NAME.draft.md. Each ticket gets a Definition
     of Done and checks whose programs are installed; what is missing is named. At most three requests go to the model,

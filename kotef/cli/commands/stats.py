@@ -16,7 +16,7 @@ from kotef.cli.options import JSON, where
 )
 @JSON
 def stats(root: str | None, days: float | None, as_json: bool) -> None:
-    """Sum up the runs of this workspace: outcomes, failures by kind, node, model and tool, tokens, cost and time.
+    """Show statistics of the runs here: outcomes, failures by kind, node, model and tool, tokens, cost and time.
 
     \b
     Examples:
@@ -40,4 +40,4 @@ def stats(root: str | None, days: float | None, as_json: bool) -> None:
         show_statistics(found)
     else:
         since = " of that time" if days is not None else ""
-        click.echo(f"no run{since} here yet; start one with `kotef run`")
+        click.echo(f"no runs{since} here yet; start one with `kotef run`")

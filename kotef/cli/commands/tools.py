@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import click
 
@@ -16,7 +17,7 @@ from kotef.cli.options import ARRAY
 )
 @ARRAY
 def tools(tier: str | None, as_json: bool) -> None:
-    """List the tools a model may be given: what each needs, and what its schema costs with every request.
+    """List the tools that a model can use: what each needs, and what its schema costs in every request.
 
     \b
     Examples:
@@ -24,7 +25,8 @@ def tools(tier: str | None, as_json: bool) -> None:
       KOTEF_TOOLS=standard kotef run "make the tests pass"
 
     core: the four that read. standard: also edits, commands, checks, git and the overview. all: also the web, MCP
-    servers, the memory and skills. KOTEF_TOOLS limits the tier of runs; `needs` is what a tool requires in addition.
+    servers, extensions, the memory and skills. KOTEF_TOOLS limits the tier of runs; `needs` is what a tool requires in
+    addition.
 
     A reader changes nothing, an editor changes files, a runner runs what the project or a command says, a keeper notes.
 
@@ -37,6 +39,7 @@ def tools(tier: str | None, as_json: bool) -> None:
       skills         a skill that `kotef skills` lists; skill_files: one with files beside SKILL.md;
                      more_skills: more of them than the brief has room for
     """  # noqa: D301  click reads the backspace character
+    from kotef.cli.extension_table import installed_tools
     from kotef.cli.screen import console, plain, say_json
     from kotef.models.usage import CHARACTERS_PER_TOKEN
     from kotef.runs.available_tools import TIER
@@ -46,16 +49,18 @@ def tools(tier: str | None, as_json: bool) -> None:
     chosen, warning = tier_of(tier or os.environ.get(TIER))
     if warning:
         click.echo(f"kotef: warning: {warning}", err=True)
+    extended = installed_tools(Path.cwd())
+    origins = {row.name: origin for row, origin in extended}
     rows = [
         {
             "name": row.name,
             "kind": row.kind,
             "tier": row.tier,
             "needs": row.needs,
-            "description": row.description,
+            "description": f"{row.description} ({origins[row.name]})" if row.name in origins else row.description,
             "tokens": -(-len(json.dumps(row.schema, separators=(",", ":"))) // CHARACTERS_PER_TOKEN),
         }
-        for row in TABLE
+        for row in sorted((*TABLE, *(row for row, _ in extended)), key=lambda row: row.name)
         if TIERS.index(row.tier) <= TIERS.index(chosen)
     ]
     if as_json:
@@ -70,4 +75,4 @@ def tools(tier: str | None, as_json: bool) -> None:
         asked = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
         screen.print(plain(f"{asked}; `kotef tools --help` explains the other needs"), soft_wrap=True)
     always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
-    screen.print(f"about {always:,} tokens with every request, without those that need something")
+    screen.print(f"about {always:,} tokens in every request, not counting tools that need something")

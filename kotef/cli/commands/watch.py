@@ -8,7 +8,7 @@ import click
 from kotef.cli.options import detail_of, detail_options, where
 
 EXIT_STATUS = """\b
-Exit status: that of the run, see `kotef run --help`; besides
+Exit status: that of the run (see `kotef run --help`), or
   2    no such run
   130  you stopped watching; the run continues
   137  the run was killed
@@ -25,7 +25,7 @@ Exit status: that of the run, see `kotef run --help`; besides
     metavar="SECONDS",
     help="How long to wait for a run to appear.  [default: 10]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, whenever the state changes.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object on its own line whenever the state changes.")
 @detail_options
 def watch(run_id: str | None, root: str | None, **options: Any) -> None:
     """Follow RUN (default: the one at work here, else the newest): what has happened so far, then live until its end.

@@ -15,7 +15,7 @@ def clock(seconds: float) -> str:
 
 
 def time_used(seconds: float, allowed: float) -> str:
-    """`3:05 of 10 min`; without the second part where no limit is known."""
+    """`3:05 of 10 min`; without the second part if no limit is known."""
     if not allowed:
         return clock(seconds)
     if allowed % _MINUTE:
@@ -31,7 +31,7 @@ def tokens_used(tokens: int, allowed: int) -> str:
 
 
 def cost_used(cost: float, allowed: float) -> str:
-    """`0.0120 of 2 spent`; money has no unit, for prices are told without one."""
+    """`0.0120 of 2 spent`; without a currency, because prices are configured without one."""
     return f"{cost:.4f} of {allowed:g} spent" if allowed else f"{cost:.4f} spent"
 
 

@@ -15,11 +15,11 @@ from kotef.cli.screen.wrap import wrapped
 
 
 class _Console(Console):
-    """One that fits the window it is in, and whose reader may leave early, as `head` does."""
+    """A console that follows the window size, and whose reader may close early, as `head` does."""
 
     @property
     def size(self) -> ConsoleDimensions:
-        """Of a terminal its own size, asked each time: an exported COLUMNS stays as it is when the window changes."""
+        """The current size of the terminal, because an exported COLUMNS does not follow the window."""
         if self.is_terminal and not self.is_dumb_terminal:
             with suppress(OSError, ValueError):
                 columns, lines = os.get_terminal_size(self.file.fileno())
@@ -32,23 +32,30 @@ class _Console(Console):
         self._width, self._height = new_size
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich prints; a text on a terminal is wrapped at blanks first, with a hanging indent.
+        """Print with rich; on a terminal, text is first wrapped at blanks with a hanging indent.
 
+        Everything else (Markdown, a table) wraps its own text, which rich cuts off at the width where nothing wraps.
         Where `soft_wrap` is given it is left as it stands: the lines of a diff, what a person copies.
         """
-        if self.is_terminal and len(objects) == 1 and isinstance(objects[0], str | Text) and "soft_wrap" not in options:
-            text = Text(objects[0]) if isinstance(objects[0], str) else objects[0]
-            objects = (Text("\n").join(wrapped(text, self, self.width)),)
+        if self.is_terminal and len(objects) == 1 and "soft_wrap" not in options:
+            objects, options = self._fitted(objects[0], options)
         super().print(*objects, **options)
 
+    def _fitted(self, shown: Any, options: dict[str, Any]) -> tuple[tuple[Any], dict[str, Any]]:
+        """What is printed, and how, so that nothing of it is lost at the width of the terminal."""
+        if not isinstance(shown, str | Text):
+            return (shown,), {**options, "soft_wrap": False}
+        text = Text(shown) if isinstance(shown, str) else shown
+        return (Text("\n").join(wrapped(text, self, self.width)),), options
+
     def on_broken_pipe(self) -> None:
-        """Say nothing more and let work go on to its own status; rich would end the program here with status 1."""
+        """Print nothing more and let the work finish; rich would exit with status 1."""
         self.quiet = True
         _deafen(self.file)
 
 
 def say(text: str) -> None:
-    """Write to stdout, whether or not anybody still reads; what could steer a terminal is escaped as JSON has it."""
+    """Write to stdout, even if it was closed; control characters are escaped as in JSON."""
     try:
         sys.stdout.write(escaped(text))
         sys.stdout.flush()
@@ -70,7 +77,7 @@ def warn(text: str) -> None:
 
 
 def _deafen(stream: IO[str]) -> None:
-    """Let what is still to come go nowhere, what the interpreter flushes at its end included."""
+    """Discard all further output, including what the interpreter flushes at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())

@@ -11,7 +11,9 @@ from kotef.cli.screen.sanitize import plain
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
-"""Headers of a diff that say nothing a person wants; what is deleted shows as such, line by line."""
+"""Headers of a diff that are of no interest to people; deleted files show line by line."""
+_QUOTED: Final = re.compile(r'"b/((?:[^"\\]|\\.)*)"$')
+_SAME: Final = re.compile(r"diff --git a/(.+) b/\1")
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -29,7 +31,7 @@ class ShownFile(NamedTuple):
 
 
 def coloured(diff: str, *, indent: str = "") -> Text:
-    """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
+    """A unified diff with added and removed lines coloured; of its headers only the file name is kept."""
     lines = _without_headers(plain(diff).removesuffix("\n").split("\n"))
     return Text("\n").join(Text(indent + line, style=_STYLES.get(line[:1], "")) for line in lines)
 
@@ -49,8 +51,10 @@ def file_diffs(patch: str) -> Iterator[ShownFile]:
         elif line.startswith("diff --git "):
             if path:
                 yield ShownFile(path, tuple(lines))
-            path, lines = line.rpartition(" b/")[2], []
-        elif not line.startswith((*_NOISE, "+++ ")):
+            path, lines = _name(line), []
+        elif line.startswith("+++ "):
+            path = path or _name(line)  # of a difference that git has not written
+        elif not line.startswith(_NOISE):
             lines.append(line)  # a change of mode, a binary file, a rename
     if path:
         yield ShownFile(path, tuple(lines))
@@ -77,8 +81,21 @@ class ShownDiffs:
         self._lines.setdefault(shown.path, set()).update(shown.changed)
 
     def has(self, diff: ShownFile) -> bool:
-        """Whether every line that this one changes was shown."""
+        """Whether every line that this file changes was shown."""
         return bool(diff.changed) and diff.changed <= self._lines.get(diff.path, set())
+
+
+def _name(header: str) -> str:
+    """The new name in a header; git quotes a name that is not ASCII, and writes each byte as an octal number."""
+    header = header.rstrip("\t")  # git puts one behind a name with a blank
+    if quoted := _QUOTED.search(header):
+        in_bytes = quoted[1].encode().decode("unicode_escape").encode("latin-1")
+        return plain(in_bytes.decode("utf-8", "replace")).replace("\n", " ")
+    if header.startswith("+++ "):
+        return header.removeprefix("+++ ").removeprefix("b/")
+    if same := _SAME.fullmatch(header):
+        return same[1]
+    return header.rpartition(" b/")[2]
 
 
 def _without_headers(lines: list[str]) -> Iterator[str]:
@@ -92,6 +109,6 @@ def _without_headers(lines: list[str]) -> Iterator[str]:
             new -= not line.startswith(("-", "\\"))
         else:
             if not line.startswith(_NOISE):
-                yield line.removeprefix("+++ b/")
+                yield _name(line) if line.startswith("+++ ") else line
             continue
         yield line

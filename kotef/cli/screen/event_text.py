@@ -1,5 +1,6 @@
 """Text and colour of each event on the screen."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from kotef.cli.screen.sanitize import flat, one_line
@@ -12,11 +13,15 @@ from kotef.events import (
     CoderFinishedEvent,
     CompactedEvent,
     DeclinedEvent,
+    DefectEvent,
     EmptyAnswerEvent,
+    ExtensionsEvent,
     MendedEvent,
     MistakeRecoveryEvent,
+    ModelAdaptedEvent,
     ModelFallbackEvent,
     ModelRetryEvent,
+    NoProgressEvent,
     NoticeEvent,
     NudgeEvent,
     PlanFallbackEvent,
@@ -77,8 +82,10 @@ def _confined(event: RunStartedEvent | RunResumedEvent) -> str:
     return f"sandbox: {event.sandbox}, {'with' if event.network else 'no'} network"
 
 
-def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: bool = False) -> tuple[str, str] | None:
-    """The line for one event and its style; None for what only the status line shows, or is folded.
+def event_line(
+    event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: bool = False
+) -> tuple[str, str] | None:
+    """The line for one event and its style; None if only the status line shows it, or if it is folded.
 
     `elsewhere`: who reads it sits beside the run, and not at its terminal. `full`: nothing is folded.
     """
@@ -87,13 +94,15 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: b
             checks = "".join(f"\n  check: {command}" for command in event.checks)
             model = f"  model: {event.model}" if event.model else ""
             who = f"coder: {event.coder}{model}"
-            return f"run {event.run}  {who}  {_confined(event)}{checks}", "bold"
+            return f"run {event.run}  {_confined(event)}\n  {who}{checks}", "bold"
         case RunResumedEvent():
             return f"run {event.run} continues  {_confined(event)}", "bold"
         case SetupStartedEvent():
             return f"setup: {event.command}", "dim"
         case SetupFinishedEvent() if not event.passed:
             return f"setup failed: {event.summary}", "red"
+        case ExtensionsEvent():
+            return f"  extensions: {', '.join(event.active)}", ""
         case NoticeEvent():
             return f"note: {event.text}", "yellow"
         case SnapshotEvent() if event.left_out:
@@ -109,13 +118,14 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: b
         case PlannedEvent():
             return _plan_lines(event, max_attempts), "bold"
         case PlanFallbackEvent():
-            return "  the model gave no readable plan; code made one", "yellow"
+            return f"  the model made no usable plan, so code made one: {one_line(_why(event.problems), 200)}", "yellow"
         case RecalledEvent() if event.runs:
             return f"note: the same failure was seen before; `kotef show {event.runs[0]}` shows what was tried", ""
         case CoderFinishedEvent() if event.stopped_by not in {"exhausted", "search_time"}:  # each coder has said why
             changed = ", ".join(event.changed[:8]) or "nothing"
             why = "" if event.stopped_by == "finished" else f"; stopped by {event.stopped_by}: {one_line(event.detail)}"
-            return f"  changed: {changed}{why}", ""
+            idle = f" ({one_line(event.idle)})" if event.idle else ""
+            return f"  changed: {changed}{idle}{why}", ""
         case DeclinedEvent():
             return f"  {event.coder}: {one_line(event.why, 200)}", "dim"
         case AskedEvent() if elsewhere:
@@ -125,11 +135,11 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: b
         case StoppingEvent():
             return "stopping after the current step; Ctrl-C again stops at once", "bold yellow"
         case ProvingEvent():
-            return "  proving the new tests on the code as it was before", ""
+            return "  running the new tests on the old code", ""
         case SettingAsideEvent():
             return f"  judging again without {', '.join(event.paths[:8])}", ""
         case ProbingEvent():
-            return "  probing the judge: would it still say no?", "dim"
+            return "  probing the judge: can the checks still fail?", "dim"
         case ProbedEvent():
             return f"  {event.line}", "red" if event.alarm else ""
         case VerifiedEvent():
@@ -141,11 +151,19 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: b
         case RestoredEvent() if event.put_back or event.left or event.differs:
             return _restored_line(event), ""
         case _:
-            return _said_in_a_visit(event)
+            return _line_in_a_visit(event)
 
 
-def _said_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
-    """As `said`, of a coder at work: its model, its tools, and what guards them."""
+def _why(problems: Sequence[str]) -> str:
+    """The last problem, without the form of the question in front (`json_schema: …`)."""
+    form, _, problem = problems[-1].partition(": ") if problems else ("", "", "")
+    if problem and " " not in form:
+        return problem
+    return problems[-1] if problems else "its answer could not be read"
+
+
+def _line_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
+    """Like `event_line`, for a coder at work: its model, its tools, and their guards."""
     match event:
         case RetryEvent():
             return f"  {event.what}: {event.why}", "yellow"
@@ -154,37 +172,45 @@ def _said_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
             return f"  model: {one_line(event.why)}; again in {event.seconds:.0f} s", style
         case ModelFallbackEvent():
             return f"  {event.stand_in} takes over for {event.model}: {one_line(event.why)}", "yellow"
+        case ModelAdaptedEvent():
+            return f"  {event.model}: {one_line(event.what)}", "dim"
         case MendedEvent():
             return f"  {event.tool}: its arguments were repaired: {one_line(event.what)}", "dim"
         case EmptyAnswerEvent():
-            then = "it is asked again" if event.asked_again else "the attempt ends"
-            return f"  the model answered with nothing; {then}", "yellow"
+            then = "asking again" if event.asked_again else "the attempt ends"
+            return f"  the model returned an empty answer; {then}", "yellow"
+        case DefectEvent():
+            where = f"during {event.tool}" if event.tool else "while reading the model's answer"
+            return f"  kotef itself failed {where} ({one_line(event.error)}); the traceback is {event.log}", "bold red"
         case NudgeEvent():
             return f"  nudge: {event.what}", "yellow"
         case MistakeRecoveryEvent():
             kinds = ", ".join(dict.fromkeys(event.failure_kinds))
             if event.escalated:
-                return f"  errors persisted ({kinds}), the attempt was stopped", "red"
-            return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
+                return f"  calls kept failing ({kinds}); the attempt was stopped", "red"
+            return f"  several calls failed in a row ({kinds}); the model was given guidance", "yellow"
         case RepeatEvent():
             then = "the attempt was stopped" if event.stopped else "warned, continuing"
             return f"  {event.tool}: {one_line(event.what)}; {then}", "red" if event.stopped else "yellow"
+        case NoProgressEvent():
+            then = "the attempt was stopped" if event.stopped else "the model was told, continuing"
+            return f"  no progress: {one_line(event.what)}; {then}", "red" if event.stopped else "yellow"
         case CompactedEvent() | PrefixDriftEvent():
             return _context_line(event)
         case CapReachedEvent():
-            then = "going on from a summary" if event.can_continue else "the attempt ends with a summary"
+            then = "continuing from a summary" if event.can_continue else "the attempt ends with a summary"
             return f"  {one_line(event.detail)}; {then}", "yellow"
         case _:
             return None
 
 
-def steps_told(event: PlannedEvent) -> tuple[str, ...]:
-    """The steps of a plan, a long one cut."""
+def plan_steps(event: PlannedEvent) -> tuple[str, ...]:
+    """The steps of a plan; long ones are cut."""
     return tuple(one_line(flat(step)) for step in event.steps)
 
 
 def _plan_lines(event: PlannedEvent, max_attempts: int) -> str:
-    steps = "".join(f"\n    {number}. {step}" for number, step in enumerate(steps_told(event), 1))
+    steps = "".join(f"\n    {number}. {step}" for number, step in enumerate(plan_steps(event), 1))
     if event.source == "person":
         return f"  plan as edited:{steps}"
     why = f" ({one_line(event.hypothesis).rstrip('.')})" if event.hypothesis else ""
@@ -192,15 +218,15 @@ def _plan_lines(event: PlannedEvent, max_attempts: int) -> str:
 
 
 def _context_line(event: CompactedEvent | PrefixDriftEvent) -> tuple[str, str]:
-    """What became of the conversation, or of what is before it."""
+    """The line about a compacted conversation or a changed prefix."""
     if isinstance(event, PrefixDriftEvent):
         return f"  warning: the request prefix changed: {', '.join(event.changed)}", "yellow"
-    left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} are left"
+    left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} remain"
     return f"  the conversation had {left} ({event.how})", ""
 
 
 def _check_line(event: CheckFinishedEvent, *, full: bool) -> tuple[str, str]:
-    """How a check ended and, where it failed, why: the lines that `kotef check` and the reports show, too."""
+    """The result of a check and, if it failed, why: the same lines as in `kotef check` and the reports."""
     status = "timed out" if event.exit_code is None else f"exit {event.exit_code}"
     ran = f", {counted(event.executed, 'test')} ran" if event.executed is not None else ""
     failing = f", {event.failing} failed" if event.failing else ""
@@ -209,14 +235,14 @@ def _check_line(event: CheckFinishedEvent, *, full: bool) -> tuple[str, str]:
     if not event.passed:
         lines.extend(_why_lines(event, full=full))
     if event.partial:
-        lines.append("    the rest was not run: these were red before and have to pass first")
+        lines.append("    the rest was not run: these tests were red before and must pass first")
     unsaid = [text for text in event.obstructions if text not in event.summary]
     lines.extend(f"    sandbox: {one_line(text, 200)}" for text in unsaid)
     return "\n".join(lines), "green" if event.passed else "red"
 
 
 def _why_lines(event: CheckFinishedEvent, *, full: bool) -> list[str]:
-    """A line for each failure, the first few of them; the summary where a check names none."""
+    """A line for each of the first failures; the summary if a check names none."""
     kind = event.kind or "unknown"
     if not event.failures:
         return [f"    {kind}: {one_line(event.summary)}"]

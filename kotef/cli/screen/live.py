@@ -15,14 +15,15 @@ from rich.text import Text
 from kotef.cli.screen.budget import clock
 from kotef.cli.screen.console import console, is_live
 from kotef.cli.screen.diffs import ShownDiffs, ShownFile, coloured, file_diffs
-from kotef.cli.screen.event_text import QUIET_EVENTS, said, steps_told
+from kotef.cli.screen.event_text import QUIET_EVENTS, event_line, plan_steps
 from kotef.cli.screen.model_text import live_words, word_lines
 from kotef.cli.screen.prompts import TerminalPrompts
-from kotef.cli.screen.sanitize import flat, one_line, plain
+from kotef.cli.screen.sanitize import SHOWN, flat, one_line, plain
 from kotef.cli.screen.status import status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
 from kotef.events import (
+    CoderFinishedEvent,
     EditedEvent,
     ModelAnswerEvent,
     ModelCallEvent,
@@ -43,16 +44,27 @@ if TYPE_CHECKING:
     from kotef.deps import Option, Permission
 
 Detail = Literal["quiet", "usual", "full"]
-"""How much of a run is told: `quiet` is checks, attempts and the ending; `full` folds nothing."""
+"""How much of a run is shown: `quiet` is checks, attempts and the ending; `full` folds nothing."""
 
 MAX_DIFF: Final = 40
-"""Lines of an attempt's diff that are shown; its patch has the rest."""
+"""Lines shown of an attempt's diff; its patch has the rest."""
 MAX_EDIT: Final = 12
-"""Lines of one edit's diff that are shown."""
+"""Lines shown of an edit's diff."""
 _READ: Final = 1 << 20
-"""Bytes of a patch that are looked at for them."""
+"""Bytes read of a patch."""
 _TOOLS: Final = 3
-"""Tools at work side by side that are named."""
+"""Concurrent tools that are named."""
+_ECHO: Final = 3
+"""Columns free at the end of the status line: there the terminal echoes `^C`, and must not begin a new line."""
+
+
+class LiveView(Live):
+    """The lines at the bottom that are drawn again and again, by a thread of its own."""
+
+    def print(self, shown: Text | Padding) -> None:
+        """Print above the view; it is not drawn in between, because rich would then erase too few lines or too many."""
+        with self._lock:
+            self.console.print(shown)
 
 
 @dataclass(slots=True)
@@ -60,7 +72,7 @@ class Screen:
     """Turns the events of a run into lines, and on a terminal keeps what is at work below them."""
 
     limits: Limits | None = None
-    """The run's budgets; None: not known, so only what is used of them is told."""
+    """The run's budgets; None: not known, so only the used amounts are shown."""
     runs: Path | None = None
     """Where the runs are kept; None: neither diffs nor verdicts are shown."""
     elsewhere: bool = False
@@ -68,22 +80,31 @@ class Screen:
     detail: Detail = "usual"
     screen: Console = field(default_factory=console)
     doing: RunProgress = field(default_factory=RunProgress)
-    _live: Live | None = None
+    _live: LiveView | None = None
     _calls: tuple[FinishedCall, ...] = ()
     """Consecutive calls of one tool that are not shown yet, or not completely."""
     _told: int = 0
-    """How many of them are."""
+    """How many of them have been shown."""
     _planned: tuple[str, ...] = ()
-    """The steps as they were printed last of all; empty once anything else was."""
+    """The steps, if they were printed last; empty after any other output."""
     _words: str = ""
-    """What a model has said of the answer that is still on its way."""
+    """The text of the answer that is still arriving."""
     _edits: tuple[ShownFile, ...] = ()
-    """What the call at work has changed."""
+    """The edits of the current call."""
     _shown: ShownDiffs = field(default_factory=ShownDiffs)
     _asking: TerminalPrompts | None = None
+    _fixed: tuple[str, ...] = ()
+    """The tests that the newest verdict shown called fixed."""
+    _changed: tuple[str, ...] = ()
+    """The files that the newest coder was shown to have changed."""
+
+    def has_shown(self, title: str, items: Sequence[str]) -> bool:
+        """Whether the screen showed exactly these, and all of them, for the newest attempt."""
+        known = {"fixed": self._fixed, "changed": self._changed}.get(title, ())
+        return len(known) <= SHOWN and sorted(known) == sorted(items)
 
     def catch_up(self, events: Iterable[RecordedEvent]) -> None:
-        """Take in what happened before this process, without a word."""
+        """Take in the events from before this process, without output."""
         for recorded in events:
             self.doing = self.doing.after(recorded)
 
@@ -93,7 +114,7 @@ class Screen:
 
     @contextmanager
     def _shown_live(self) -> Iterator[None]:
-        self._live = Live(console=self.screen, get_renderable=self._now, refresh_per_second=8, transient=True)
+        self._live = LiveView(console=self.screen, get_renderable=self._now, refresh_per_second=8, transient=True)
         try:
             with self._live:
                 yield
@@ -109,11 +130,11 @@ class Screen:
             self._tell_calls()
 
     def _still(self) -> AbstractContextManager[None]:
-        """No live view inside."""
+        """Pause the live view."""
         return nullcontext() if self._live is None else self._paused(self._live)
 
     @contextmanager
-    def _paused(self, live: Live) -> Iterator[None]:
+    def _paused(self, live: LiveView) -> Iterator[None]:
         self._tell_calls()
         live.stop()
         try:
@@ -128,23 +149,23 @@ class Screen:
         return self._asking
 
     async def ask(self, question: str, options: Sequence["Option"]) -> int | None:
-        """As `deps.Ask`."""
+        """See `deps.Ask`."""
         for option in options:
             for diff in file_diffs(redactor().text(option.diff)):
                 self._shown.note(diff)
         return await self._questions.choose(question, options)
 
     async def approve(self, visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
-        """As `deps.Approval.plan`."""
+        """See `deps.Approval.plan`."""
         shown = self._planned == tuple(flat(redactor().text(step)) for step in steps)
         return await self._questions.plan(visit, steps, shown=shown)
 
     async def permit(self, command: str, reason: str) -> "Permission":
-        """As `deps.Approval.command`."""
+        """See `deps.Approval.command`."""
         return await self._questions.command(command, reason)
 
     def __call__(self, recorded: RecordedEvent) -> None:
-        """Take in one event, and say it if it is worth a line."""
+        """Take in one event, and print its line if it has one."""
         self.doing = self.doing.after(recorded)
         event = recorded.event
         match event:
@@ -172,19 +193,25 @@ class Screen:
         if self.detail == "quiet" and event.event_name in QUIET_EVENTS:
             return
         attempts = self.limits.max_attempts if self.limits else 0
-        words = said(event, attempts, elsewhere=self.elsewhere, full=self.detail == "full")
+        words = event_line(event, attempts, elsewhere=self.elsewhere, full=self.detail == "full")
         if words:
             self._tell_calls()
             self._tell(*words)
         if isinstance(event, PlannedEvent):
-            self._planned = steps_told(event)
+            self._planned = plan_steps(event)
+        if isinstance(event, CoderFinishedEvent):
+            self._changed = tuple(event.changed) if words else ()
 
     def _tell(self, text: str, style: str = "") -> None:
         self._planned = ()
-        self.screen.print(Text(plain(text), style=style))
+        self._print(Text(plain(text), style=style))
+
+    def _print(self, shown: Text | Padding) -> None:
+        printer = self.screen if self._live is None else self._live
+        printer.print(shown)
 
     def _tell_words(self, event: ModelAnswerEvent) -> None:
-        """What a coder's model said beside its tool calls."""
+        """Print the text of a coder's model beside its tool calls."""
         if event.node != "coder" or self.detail == "quiet":
             return
         lines = word_lines(event.text, self.screen, full=self.detail == "full")
@@ -192,10 +219,10 @@ class Screen:
             self._tell_calls()
         for line in lines:
             self._planned = ()
-            self.screen.print(line)
+            self._print(line)
 
     def _take_call(self, event: ToolFinishedEvent) -> None:
-        """Hold calls of one tool together; where nothing shows what is held back, the first two are shown at once."""
+        """Group calls of one tool; without a live view, the first two are shown at once."""
         call, edits, self._edits = FinishedCall.of(event), self._edits, ()
         if self.detail == "quiet":
             return
@@ -219,7 +246,7 @@ class Screen:
             self._tell(*line)
 
     def _tell_edit(self, edit: ShownFile) -> None:
-        """The hunks of an edit that was just made, folded."""
+        """Print the hunks of an edit, folded."""
         if not any(edit.lines):
             return
         if not self._shown.note_edit(edit.path, "\n".join(edit.lines)):
@@ -228,28 +255,29 @@ class Screen:
         self._tell_lines(edit.lines, MAX_EDIT)
 
     def _tell_lines(self, lines: Sequence[str], most: int, rest: str = "") -> None:
-        """Lines of a diff; one more says how many are left out, and where they are."""
+        """Print lines of a diff; one more line says how many are left out, and where they are."""
         most = len(lines) if self.detail == "full" or len(lines) == most + 1 else most
         self._planned = ()
         for line in coloured("\n".join(lines[:most]), indent="    ").split("\n"):
             line.truncate(max(20, self.screen.width - 1), overflow="ellipsis")
-            self.screen.print(line)
+            self._print(line)
         if len(lines) > most:
             self._tell(f"    … {len(lines) - most:,} more lines{rest}", "dim")
 
     def _tell_attempt(self, event: VerifiedEvent, run: Path) -> None:
-        """What an attempt changed, and what became of the checks by it."""
+        """Print what an attempt changed, and its effect on the checks."""
         visit = event.visit
+        self._fixed = ()
         self._tell_calls()
         if self.detail != "quiet":
             self._tell_diff(run / f"visit-{visit}.patch", visit)
-        words = said(event, 0)
+        words = event_line(event, 0)
         if words:
             self._tell(*words)
         self._tell_verdict(run, visit)
 
     def _tell_diff(self, patch: Path, visit: int) -> None:
-        """The attempt's diff, without the files whose edits were all shown; a pipe gets none: the patch is a file."""
+        """Print the attempt's diff without edits already shown; nothing in a pipe, because the patch is a file."""
         if not is_live(self.screen):
             return
         try:
@@ -283,15 +311,16 @@ class Screen:
         title = f"attempt {visit}: before → after"
         if is_live(self.screen) and self.screen.width >= TABLE:
             self._tell(f"  {title}", "bold")
-            self.screen.print(Padding.indent(table_of(verdict), 3))
+            self._print(Padding.indent(table_of(verdict), 3))
         else:
             for line in verdict_lines(verdict, title):
                 self._tell(*line)
         for line in unit_lines(verdict):
             self._tell(*line)
+        self._fixed = dict(verdict.units).get("fixed", ())
 
     def _now(self) -> Group:
-        """What is at work: held calls, tools that have not ended, words on their way, and the status line."""
+        """The current activity: grouped calls, running tools, text that is arriving, and the status line."""
         width = max(20, self.screen.width - 1)
         lines = [Text(plain(text), style=style) for text, style in call_lines(self._calls, width=max(20, width - 30))]
         now = time.time()
@@ -305,11 +334,11 @@ class Screen:
         return Group(*lines[: max(1, self.screen.height - 2)], self._status())
 
     def _status(self) -> Text:
-        width = max(20, self.screen.width - 1)
+        width = max(20, self.screen.width - _ECHO)
         told = status_line(self.doing, self.limits, now=time.time(), width=width)
         return Text(told, style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _in_workspace(patch: Path) -> str:
-    """As a person names it: `.sdd/runs/RUN/visit-1.patch`."""
+    """The path as shown to people: `.sdd/runs/RUN/visit-1.patch`."""
     return "/".join((".sdd", *patch.parts[-3:]))

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from kotef.cli.screen.diffs import coloured
 from kotef.cli.screen.sanitize import flat, one_line, plain
+from kotef.cli.screen.wrap import wrapped
 from kotef.redaction import redactor
 
 if TYPE_CHECKING:
@@ -26,15 +27,15 @@ T = TypeVar("T")
 EDITORS: Final = ("VISUAL", "EDITOR")
 """Environment variables that name the editor, the first that is set."""
 _PROMPT_ROWS: Final = 3
-"""Rows below the options: the prompt, perhaps in two, and the one the cursor goes to."""
+"""Rows below the options: one or two for the prompt, and one for the cursor."""
 _LEAST_DIFF: Final = 2
 _MOST_COMMAND: Final = 12
-"""Lines shown of a command that is asked about: its first and last ones."""
-_HELP: Final = "# One step a line; lines that begin with # are not read. Without a step the plan stays as it was.\n"
+"""Lines shown of a command that needs permission: its first and last ones."""
+_HELP: Final = "# One step per line; lines that begin with # are ignored. Without steps the plan stays as it was.\n"
 
 
 class TerminalPrompts:
-    """Puts questions one at a time; `still` keeps the live view away from them."""
+    """Asks questions one at a time; `still` pauses the live view meanwhile."""
 
     def __init__(self, screen: Console, still: Callable[[], AbstractContextManager[None]]) -> None:
         self.screen, self._still = screen, still
@@ -56,10 +57,10 @@ class TerminalPrompts:
         return chosen - 1 if chosen else None
 
     def _room(self, question: str, options: Sequence["Option"]) -> int:
-        """Lines for the diff of each option, so that the first line of the question stays on the screen."""
+        """Lines available for the diff of each option, so that the first line of the question stays visible."""
         width, height = max(1, self.screen.width), self.screen.height
         taken = [plain(question), *(f"  {number}. {one_line(each.answer)}" for number, each in enumerate(options, 1))]
-        rows = sum(1 + len(line) // width for text in taken for line in text.split("\n"))
+        rows = sum(len(wrapped(Text(text), self.screen, width)) for text in taken)
         return max(_LEAST_DIFF, (height - rows - _PROMPT_ROWS) // max(1, len(options)))
 
     def _show_diff(self, diff: str, room: int) -> None:
@@ -73,7 +74,7 @@ class TerminalPrompts:
             self.screen.print(Text(f"     … {hidden:,} more lines", style="dim"))
 
     async def plan(self, visit: int, steps: Sequence[str], *, shown: bool) -> tuple[str, ...] | None:
-        """The steps as approved, edited perhaps; None: the person quits. `shown`: they stand just above."""
+        """The approved steps, possibly edited; None if the person quits. `shown`: they were just printed."""
         steps = [flat(redactor().text(step)) for step in steps]
         async with self._one_at_a_time:
             with self._still():
@@ -82,7 +83,9 @@ class TerminalPrompts:
                         self._list(steps)
                     answers = {"a": "approve", "e": "edit", "q": "quit"}
                     words = {**answers, **{word: word for word in answers.values()}, "y": "approve", "n": "quit"}
-                    before = "Nothing is edited yet" if visit == 1 else f"This is before the edits of attempt {visit}"
+                    before = (
+                        "Nothing has been edited yet" if visit == 1 else f"Attempt {visit} has not edited anything yet"
+                    )
                     prompt = f"  {before}. Approve this plan (a), edit it (e) or quit (q)? "
                     match await self._answer(prompt, words, end="quit"):
                         case "approve":
@@ -93,7 +96,7 @@ class TerminalPrompts:
                             return None
 
     async def command(self, command: str, reason: str) -> "Permission":
-        """Whether a command line that the policy does not allow by itself may run."""
+        """Whether a command line that the policy does not allow on its own may run."""
         command, reason = redactor().text(command), redactor().text(reason)
         async with self._one_at_a_time:
             with self._still():
@@ -105,7 +108,7 @@ class TerminalPrompts:
                 return await self._answer("  Allow it once (o), for this run (r), or not (n)? ", words, end="no")
 
     async def _answer(self, prompt: str, known: dict[str, T], *, end: T) -> T:
-        """The first line that is known, in any case of letters; `end` where there is no one left to type one."""
+        """The first valid answer, in upper or lower case; `end` if the terminal is closed."""
         with suppress(termios.error, OSError):
             termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is not an answer to it
         while True:
@@ -123,15 +126,15 @@ class TerminalPrompts:
             self.screen.print(Text(f"    {number}. {step}"))
 
     async def _edited(self, steps: list[str]) -> list[str]:
-        """What the editor leaves, or what is typed if there is none; the same steps where that comes to nothing."""
+        """The steps from the editor, or typed without one; unchanged if none are left."""
         editor = next((words for name in EDITORS if (words := os.environ.get(name, "").strip())), "")
         found = await self._in_editor(editor, steps) if editor else await self._typed()
         if not found:
-            self.screen.print(Text("  No step was left, so the plan stays as it was.", style="yellow"))
+            self.screen.print(Text("  No steps were left, so the plan stays as it was.", style="yellow"))
         return found or steps
 
     async def _typed(self) -> list[str]:
-        self.screen.print("  No $VISUAL or $EDITOR is set: type the steps, one a line; an empty line ends the plan.")
+        self.screen.print("  No $VISUAL or $EDITOR is set: type the steps, one per line; an empty line ends the plan.")
         found: list[str] = []
         while True:
             self.screen.print(f"    {len(found) + 1}. ", end="")
@@ -141,7 +144,7 @@ class TerminalPrompts:
             found.append(flat(plain(line or "")))
 
     async def _in_editor(self, editor: str, steps: Sequence[str]) -> list[str]:
-        """Empty if it cannot be started, or says by its status that nothing is to be taken over."""
+        """The edited text; empty if the editor cannot be started or exits with an error."""
         with tempfile.TemporaryDirectory(prefix="kotef-plan-") as place:
             file = Path(place) / "plan.txt"
             file.write_text(_HELP + "".join(f"{step}\n" for step in steps), encoding="utf-8")

@@ -9,6 +9,10 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of invisible and steering characters: controls, bidi and zero-width marks, line separators."""
 
 
+SHOWN: Final = 5
+"""Items of a list that are shown in a line."""
+
+
 def plain(text: str) -> str:
     """`text` without characters that could steer a terminal or hide from a reader; keeps line breaks and tabs."""
     return _LOOKED_AT.sub(lambda found: "" if _is_unseen(found[0]) else found[0], text)
@@ -29,18 +33,32 @@ def _as_json(char: str) -> str:
 
 
 def flat(text: str) -> str:
-    """All of it in one line, as a person reads and edits a step."""
+    """The whole text in one line."""
     return " ".join(plain(text).split())
 
 
 def one_line(text: str, width: int = 160) -> str:
-    """The first line that says something, cut to `width` characters."""
+    """The first non-blank line, cut to `width` columns; a Chinese character or an emoji takes two."""
     line = next((line for line in plain(text).splitlines() if line.strip()), "").strip()
-    return line if len(line) <= width else line[: width - 1] + "…"
+    if _columns(line) <= width:
+        return line
+    kept = line[: width - 1]
+    while _columns(kept) > width - 1:
+        kept = kept[:-1]
+    return kept + "…"
 
 
-def some(items: list[str] | tuple[str, ...], most: int = 5, width: int = 100) -> str:
-    """The first of them, and how many more there are."""
+def _columns(line: str) -> int:
+    """The width of a line on a terminal."""
+    if line.isascii():
+        return len(line)
+    from rich.cells import cell_len
+
+    return cell_len(line)
+
+
+def some(items: list[str] | tuple[str, ...], most: int = SHOWN, width: int = 100) -> str:
+    """The first items, and how many more there are."""
     rest = len(items) - most
     shown = ", ".join(one_line(item, width) for item in items[:most])
     return f"{shown} and {rest:,} more" if rest > 0 else shown

@@ -12,7 +12,7 @@ _LEAST: Final = 12
 
 
 def status_line(doing: RunProgress, limits: Limits | None, *, now: float, width: int) -> str:
-    """Attempt, node, step, and what is used of each budget; without room the least telling parts go first.
+    """Attempt, node, step and used budgets; the least important parts go first if there is no room.
 
     `limits` is None where they are not known: then it says what is used alone.
     """

@@ -7,7 +7,7 @@ from kotef.cli.screen.sanitize import one_line
 from kotef.events import ToolFinishedEvent
 
 FOLDED: Final = 3
-"""So many calls of one tool in a row become one line."""
+"""Consecutive calls of one tool that become one line."""
 NAMED: Final = 4
 """Arguments that such a line names."""
 
@@ -25,7 +25,7 @@ class FinishedCall(NamedTuple):
 
     @classmethod
     def of(cls, event: ToolFinishedEvent) -> "FinishedCall":
-        """As a `tool_finished` tells it."""
+        """The call of a `tool_finished` event."""
         return cls(event.tool, event.arguments, event.ok, event.note)
 
 

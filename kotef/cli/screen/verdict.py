@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 TABLE: Final = 60
-"""Columns from which on there is room for a table; on a narrower screen lines are easier to read."""
+"""Least columns for a table; on a narrower screen lines are easier to read."""
 
 
 class VerdictRow(NamedTuple):
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def verdict_of(before: "Verification", after: "Verification") -> Verdict:
-    """What became of each check since the state before the run."""
+    """The change of each check since the state before the run."""
     was = {check.name: check for check in before.checks}
     proved = set(after.proved)
     new = tuple(f"{test} (fails on the code before the run)" if test in proved else test for test in after.new_tests)
@@ -58,7 +58,7 @@ def verdict_of(before: "Verification", after: "Verification") -> Verdict:
 
 
 def table_of(verdict: Verdict) -> Table:
-    """For a terminal; its title is a line before it."""
+    """The table for a terminal; its title is printed before it."""
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     table.add_column("check", overflow="fold")
     for name in ("before", "after"):
@@ -75,10 +75,10 @@ def table_of(verdict: Verdict) -> Table:
 
 
 def verdict_lines(verdict: Verdict, title: str) -> Iterator[tuple[str, str]]:
-    """The same where lines are read, with the style of each."""
+    """The same as lines, each with its style."""
     yield f"  {title}", ""
     for row in verdict.rows:
-        tests = ", ".join(part for part in (_said("ran", row.ran), _said("failing", row.failing)) if part)
+        tests = ", ".join(part for part in (_count_text("ran", row.ran), _count_text("failing", row.failing)) if part)
         about = f" ({tests})" if tests else ""
         name = f"{one_line(row.check)}, advisory" if row.advisory else one_line(row.check)
         yield f"    {name}: {row.before} → {row.after}{about}", "green" if row.satisfied else "red"
@@ -88,7 +88,7 @@ _UNIT_STYLES: Final = {"broken": "red", "missing": "red", "skipped now": "red", 
 
 
 def unit_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Fixed, broken and new, a line each."""
+    """A line each for fixed, broken and new tests."""
     for title, tests in verdict.units:
         yield f"    {title}: {some(tests)}", _UNIT_STYLES.get(title, "")
 
@@ -115,7 +115,7 @@ def _state(check: "CheckVerdict") -> str:
 
 
 def _failing(check: "CheckVerdict") -> int | None:
-    """None if the command names no test, and says of none that it ran."""
+    """Number of failing tests; None if the output neither names nor counts tests."""
     if check.failed is not None and check.evidence in {"report", "lines"}:
         return check.failed
     number = max(check.failed or 0, len(check.red), len(check.failing))
@@ -130,5 +130,5 @@ def _change(before: int | None, after: int | None) -> str:
     return now if was == now else f"{was} → {now}"
 
 
-def _said(what: str, change: str) -> str:
+def _count_text(what: str, change: str) -> str:
     return f"{change} {what}" if change else ""

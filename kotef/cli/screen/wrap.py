@@ -9,11 +9,11 @@ from rich.text import Text
 
 _LEAD: Final = re.compile(r"(?P<blanks> *)(?P<mark>(?:\d+\.|[-↳✓✗•›]|note:|(?:ok|note|missing)(?= )) *)?")
 _INDENT: Final = 2
-"""Columns by which the next lines of a line without a mark stand further right."""
+"""Extra indent of the continuation of a line without a mark."""
 
 
 def wrapped(text: Text, console: Console, width: int) -> list[Text]:
-    """The lines of the text, each at most `width` columns; what follows the first of a line hangs below its words."""
+    """The lines of the text, each at most `width` columns; continuations are indented to its words."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         lines.extend([line] if cell_len(line.plain) <= width else _hung(line, console, width))
@@ -21,7 +21,7 @@ def wrapped(text: Text, console: Console, width: int) -> list[Text]:
 
 
 def _hung(line: Text, console: Console, width: int) -> list[Text]:
-    """A line that is too long, in several."""
+    """A long line, split into several."""
     lead = _LEAD.match(line.plain)
     assert lead is not None  # noqa: S101  it matches the empty text
     hang = cell_len(lead[0]) if lead["mark"] else len(lead["blanks"]) + _INDENT
@@ -36,7 +36,7 @@ def _hung(line: Text, console: Console, width: int) -> list[Text]:
 
 
 def _parts(words: Text, console: Console, width: int) -> list[Text]:
-    """Pieces of at most this width, without the blanks they break at."""
+    """Pieces of at most this width, without the blanks between them."""
     parts = list(words.wrap(console, max(1, width)))
     for part in parts[:-1]:
         part.rstrip()

@@ -45,7 +45,7 @@ _ACCOUNT_CAP: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """What one program is given to work with; see `runs.external_agents`."""
+    """The grants of one program; see `runs.external_agents`."""
 
     start: Callable[[str, Mapping[str, str], float, float, Path], Awaitable[Completed]]
     """Runs a command line with these variables set: wall seconds, seconds of silence, the log."""
@@ -63,9 +63,9 @@ class CommandCoder:
     command: AgentCommand
     hand: Hand
     price: Price | None = None
-    """What its tokens cost, where it names no sum itself."""
+    """The price of its tokens, if it reports no cost."""
     seconds: float | None = None
-    """Wall time of one visit; None: what the run has left."""
+    """Wall seconds of one visit; None: the remaining time of the run."""
     uses_model: bool = field(default=True, init=False)
     """Its own: it follows a plan, and may answer otherwise when asked the same again."""
     _shortest: float | None = None
@@ -73,11 +73,11 @@ class CommandCoder:
 
     @property
     def name(self) -> str:
-        """That of its row in the table, or `command`."""
+        """The name of its row in the table, or `command`."""
         return self.command.name
 
     def declines(self, brief: Brief) -> str:  # noqa: ARG002  the name is the protocol's
-        """Where the program is not there, or the time left is less than it ever took."""
+        """Declines if the program is missing, or if less time is left than it ever took."""
         if self.command.program and not self.hand.found(self.command.program):
             return f"{self.command.program} is not installed here: it is not on PATH"
         if self._left() < max(LEAST, self._shortest or 0):
@@ -85,7 +85,7 @@ class CommandCoder:
         return ""
 
     async def work(self, brief: Brief) -> CoderResult:
-        """One run of the program; whatever ends it, the verifier judges what it left."""
+        """Run the program once; however it ends, the verifier judges its edits."""
         visit = brief.plan.visit
         seconds = min(self._left(), self.seconds or self._left())
         before = self.context.snapshots.take()
@@ -101,7 +101,7 @@ class CommandCoder:
         told = told_by(self.name, done.stdout, _read(account))
         spent = spent_by(told, self.price)
         if spent.unpriced:
-            why = "names no sum" if told and (told.tokens_in or told.tokens_out) else "gave no account of what it used"
+            why = "reported no cost" if told and (told.tokens_in or told.tokens_out) else "did not report what it used"
             self.context.emit("notice", text=f"the cost of this attempt is unknown: {self.name} {why}")
         stopped_by, why = self._ending(done, told, seconds)
         changed = self.context.snapshots.changed(before, self.context.snapshots.take())
@@ -118,7 +118,7 @@ class CommandCoder:
         return CoderResult(edits, Usage(by_call=used), found=bool(changed) or claim is not None, hints=hints)
 
     def _claim(self, words: str, brief: Brief) -> Contradiction | None:
-        """What its last words report as impossible; None without a report, and where code finds it wrong."""
+        """The contradiction that its last words report; None without one, or if code disproves it."""
         said = list(_REPORT.finditer(words))[-1:]  # what is before it may quote the brief
         if not said:
             return None
@@ -126,7 +126,7 @@ class CommandCoder:
         try:
             found = ClaimCheck(brief, self.context.snapshots).check(place)
         except ToolFault as fault:
-            self.context.emit("notice", text=f"what {self.name} reports as impossible is not taken: {fault.message}")
+            self.context.emit("notice", text=f"what {self.name} reports as impossible is not accepted: {fault.message}")
             return None
         hidden = redactor().text
         return Contradiction(place=hidden(place), why=hidden(why), found=hidden(found))
@@ -155,7 +155,7 @@ class CommandCoder:
         return self.command.preset.idle if self.command.preset else IDLE
 
     def _left(self) -> float:
-        """What is left for it when the judging is paid."""
+        """The time left for it after reserving time for judging."""
         return self.context.clock.left() - self.context.executor.reserve()
 
     def _variables(self) -> dict[str, str]:
@@ -185,18 +185,21 @@ class CommandCoder:
         }
 
     def _left_behind(self) -> Iterator[str]:
-        """What is at the top of the workspace that is not a part of anybody's work; no link is followed."""
+        """Files that the agent leaves at the top of the workspace; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
         for entry in list_within(self.context.root, most=_ENTRIES) if globs else ():
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
                 yield entry.name
 
     def _ending(self, done: Completed, told: ReportedCost | None, seconds: float) -> tuple[StoppedBy, str]:
-        """Why it ended, and where it was not of its own will, or by a failure, what it said last."""
+        """Why it ended and, unless it finished by itself, its last words."""
         if done.timed_out == "wall" and self.seconds is not None and seconds == self.seconds:
-            return "program_timeout", f"{self.name} was stopped after {seconds:g} s, the time it is given"
+            return "program_timeout", f"{self.name} was stopped after {seconds:g} s, its time limit"
         if done.timed_out == "wall":
-            return "time", f"{self.name} was stopped after {seconds:.0f} s: the rest is for judging (--max-time)"
+            return (
+                "time",
+                f"{self.name} was stopped after {seconds:.0f} s: the rest is reserved for judging (--max-time)",
+            )
         if done.timed_out == "idle":
             return "program_timeout", f"{self.name} was stopped: no output for {self._idle:g} s"
         if done.exit_code == 0:
@@ -214,7 +217,7 @@ def _last_words(output: str) -> str:
 
 
 def _read(account: Path) -> str:
-    """What the program wrote of itself; empty if it wrote nothing, or a link."""
+    """The account that the program wrote; empty if it wrote nothing, or a link."""
     try:
         return read_within(account.parent, account.name, largest=_ACCOUNT_CAP).decode("utf-8", "replace")
     except OSError:

@@ -18,7 +18,7 @@ _SCALE: Final = {"k": 1_000, "M": 1_000_000}
 
 
 class ReportedCost(NamedTuple):
-    """A program's own account; a claim, like all it says."""
+    """The account of a program; a claim, like everything it says."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -39,7 +39,7 @@ def told_by(name: str, stdout: str, account: str) -> ReportedCost | None:
 
 
 def spent_by(told: ReportedCost | None, price: Price | None) -> Spent:
-    """The same as the run books it; what has neither a price nor a sum is marked, never taken for nothing."""
+    """The account as the run records it; an unknown cost is marked, never counted as zero."""
     if told is None:
         return Spent(commands=1, unpriced=True)
     cost = told.cost

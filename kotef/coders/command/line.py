@@ -19,7 +19,7 @@ _LINE: Final = re.compile(rf"(?P<set>(?:[A-Za-z_]\w*={_VALUE}\s+)*)(?P<program>\
 """Variables that are set for a program, the word that starts it, and what follows."""
 _SIGN: Final = r"\\.|\$\(|['\"`()]"
 _CLOSED_BY: Final = {"'": "'", '"': '"', "`": "`", "$(": ")", "(": ")"}
-"""What begins a quotation or commands of their own for a shell, and what ends it."""
+"""What opens a quotation or a nested command in a shell → what closes it."""
 _PLAIN: Final = re.compile(r"[\w@%+./~-]+")
 _BUILT_IN: Final = frozenset(
     {".", "cd", "command", "echo", "eval", "exec", "export", "for", "if", "set", "source", "test", "time", "umask"}
@@ -34,7 +34,7 @@ class AgentCommand(NamedTuple):
     name: str
     """The preset's; `command` for any other."""
     template: str
-    """As the shell is given it, once the placeholders are filled."""
+    """The line for the shell, before the placeholders are filled."""
     program: str
     """The word that starts it; empty if only the shell knows."""
     preset: Preset | None

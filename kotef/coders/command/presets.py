@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 Tells = Literal["money", "tokens", "nothing"]
-"""What a program says of its cost."""
+"""What a program reports about its cost."""
 
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 PROXIES: Final = (*_PROXIES, *(name.upper() for name in _PROXIES))
-"""How the network is reached; whoever has the network needs them."""
+"""Proxy variables, for programs with the network."""
 IDLE: Final = 600.0
 """Seconds a program may be silent: one long thought of a model prints nothing."""
 
@@ -24,11 +24,11 @@ class Preset:
     """One row of the table."""
 
     name: str
-    """As in `--coder`."""
+    """The name in `--coder`."""
     version: str
-    """The one whose flags these are."""
+    """The version to which the flags belong."""
     takes: str
-    """What hands it the brief; is last."""
+    """The option that takes the brief; comes last."""
     flags: tuple[str, ...]
     """No one is asked, nothing is committed, no sandbox inside ours. A value follows its flag after a space."""
     sub: str = ""

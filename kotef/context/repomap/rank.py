@@ -9,17 +9,17 @@ from typing import Final
 from kotef.context.repomap.sketch import Sketch
 
 DAMPING: Final = 0.85
-"""As in Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine (1998)."""
+"""Damping factor of Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine (1998)."""
 ROUNDS: Final = 5
 """Files that lean on each other in a chain longer than this are rare; more rounds change who is first hardly ever."""
 AMBIGUOUS: Final = 6
 """A name that more files define than this (`main`, `get`) does not show which of them is meant."""
 _WHOLE: Final = math.lcm(*range(1, AMBIGUOUS + 1))
-"""What one name is worth; it divides evenly, and sums of integers do not depend on their order."""
+"""Weight of one name; an integer that divides evenly, so that sums do not depend on their order."""
 
 
 def rank(sketches: Mapping[str, Sketch]) -> dict[str, float]:
-    """How much of the repository leans on each file; the sum is 1, and the order of the files is of no account.
+    """How much of the repository depends on each file; the sum is 1, and the order of files does not matter.
 
     PageRank over the graph in which a file points to those that define the names it uses.
     """

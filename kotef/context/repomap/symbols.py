@@ -79,6 +79,12 @@ def _named(spans: list[_Span], lines: list[str]) -> Iterator[Symbol]:
             around.append(span)
 
 
+def parser_of(language: Language) -> Any | None:
+    """The parser of a language's grammar; None if the grammar is not installed."""
+    found = _parser(language)
+    return found[0] if found else None
+
+
 @cache
 def _parser(language: Language) -> tuple[Any, Any] | None:
     """A parser and a query; None if the grammar is not installed."""

@@ -12,7 +12,8 @@ from kotef.integrity.probes.oracles.python_tests import python_test
 from kotef.integrity.probes.oracles.regions import Region, callee, region_of, test_calls
 from kotef.integrity.probes.oracles.selection import names_below
 from kotef.integrity.probes.oracles.tokens import Dialect, TokenText, dialect_of
-from kotef.integrity.probes.source_text import SourceText, TextEdit, parsed
+from kotef.integrity.probes.source_text import parsed
+from kotef.source import SourceText, TextEdit
 
 _SHELL: Final = (".sh", ".bash", ".bats")
 _SHELL_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
@@ -56,8 +57,8 @@ def canary(path: str, content: bytes, *, beside: str, seed: int) -> Canary | Non
             addition = None
     if source is None or addition is None:
         return None
-    text = re.sub(r"\r?\n", source.line_end, addition.text)
-    changed = source.edited([TextEdit(addition.at, addition.at, text)]).content()
+    text = re.sub(r"\r?\n", source.newline, addition.text)
+    changed = source.edited([TextEdit(addition.at, addition.at, text)]).encoded()
     return Canary(changed, addition.name) if changed is not None else None
 
 
@@ -85,14 +86,14 @@ def _python(source: SourceText, names: Sequence[str], chance: random.Random) -> 
     if test is None:
         return None
     first, last = test.function.body[0], test.function.body[-1]
-    indent = source.text[source.position(first.lineno, 0) : source.span(first)[0]]
+    indent = source.text[source.offset(first.lineno, 0) : source.span(first)[0]]
     if indent.strip() or not indent:  # `def test(): …` on one line
         return None
     low, high = chance.randint(2, 40), chance.randint(41, 97)
     line = f"{indent}assert {low} == {high}\n"
     ends_early = any(isinstance(node, _ENDS) for node in ast.walk(test.function))
     if ends_early:
-        return _Addition(source.position(first.lineno, 0), line, names[-1])
+        return _Addition(source.offset(first.lineno, 0), line, names[-1])
     end_line = last.end_lineno or last.lineno
     return _Addition(source.line_starts[end_line - 1] + len(source.line(end_line)), f"\n{line.rstrip()}", names[-1])
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from kotef.integrity.probes.oracles.near_values import other_character
 from kotef.integrity.probes.oracles.tokens import TokenText, dialect_of
-from kotef.integrity.probes.source_text import SourceText, TextEdit
+from kotef.source import SourceText, TextEdit
 
 _BETWEEN: Final = re.compile(r"^[ \t]*#[^\n]*|(//[^\n]*|/\*[\s\S]*?\*/)", re.MULTILINE)
 """A line of a preprocessor, or a comment."""
@@ -47,10 +47,10 @@ def reworded(path: str, before: bytes | None, now: bytes, chance: random.Random)
             continue
         other = _WORD.sub(lambda word: word[0] if word[0] in kept else _other(word[0], chance), text)
         edits += [TextEdit(at, at + len(text), other)] if other != text else []
-    content = source.edited(edits).content()
+    content = source.edited(edits).encoded()
     if not edits or content is None:
         return None
-    shown = (f"{path}:{source.line_of(edit.start)}: {source.text[edit.start : edit.end].strip()}" for edit in edits)
+    shown = (f"{path}:{source.line_at(edit.start)}: {source.text[edit.start : edit.end].strip()}" for edit in edits)
     return Reworded(content, tuple(shown))
 
 

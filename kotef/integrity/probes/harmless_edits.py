@@ -15,7 +15,8 @@ from kotef.integrity.probes.oracles.selection import names_below
 from kotef.integrity.probes.oracles.token_literals import changed_literal, same_literal
 from kotef.integrity.probes.oracles.token_oracles import same_edits
 from kotef.integrity.probes.oracles.tokens import TokenText, dialect_of
-from kotef.integrity.probes.source_text import SourceText, TextEdit, looks_at_itself, parsed, parsed_once
+from kotef.integrity.probes.source_text import looks_at_itself, parsed, parsed_once
+from kotef.source import SourceText, TextEdit
 
 _SHELL: Final = (".sh", ".bash", ".bats")
 _SHELL_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
@@ -54,7 +55,7 @@ class _HarmlessEdit:
     chance: random.Random
     is_wrong: bool
     words: list[str] = field(default_factory=list)
-    """Of the comment."""
+    """Words of the comment."""
 
     def of_python(self) -> bytes | None:
         """The comment, what is expected written otherwise, and a true assertion in each of the tests."""
@@ -63,7 +64,7 @@ class _HarmlessEdit:
             return None
         edits = list(self._in_python(tree))
         changed = self.source.edited([*edits, self._comment("#")])
-        return changed.content() if parsed_once(changed.text) is not None else None
+        return changed.encoded() if parsed_once(changed.text) is not None else None
 
     def of_tokens(self) -> bytes | None:
         """The comment, and what is expected written otherwise."""
@@ -74,13 +75,13 @@ class _HarmlessEdit:
         names = (names_below(self.path, test) for test in self.tests)
         found = (same_edits(self.source, tokens, each, self.chance, near=self._same_literal) for each in names)
         edits = {edit.start: edit for each in found for edit in each}
-        return self.source.edited([*edits.values(), self._comment("//")]).content()
+        return self.source.edited([*edits.values(), self._comment("//")]).encoded()
 
     def of_script(self, *, is_shell: bool) -> bytes | None:
         """The comment."""
         is_script = is_shell or self.path.endswith(_SHELL)
         is_whole = not self.source.text.rstrip().endswith("\\") and "<<" not in self.source.text
-        return self.source.edited([self._comment("#")]).content() if is_script and is_whole else None
+        return self.source.edited([self._comment("#")]).encoded() if is_script and is_whole else None
 
     def _in_python(self, tree: ast.Module) -> Iterator[TextEdit]:
         names = (names_below(self.path, test) for test in self.tests)
@@ -96,12 +97,12 @@ class _HarmlessEdit:
     def _true_assertion(self, function: FunctionNode) -> Iterator[TextEdit]:
         """Behind the last statement of a test."""
         source, first, last = self.source, function.body[0], function.body[-1]
-        front = source.text[source.position(first.lineno, 0) : source.span(first)[0]]
+        front = source.text[source.offset(first.lineno, 0) : source.span(first)[0]]
         end_line = last.end_lineno or last.lineno
         number = self.chance.randint(2, 97)
         if not front.strip() and front:
             at = source.line_starts[end_line - 1] + len(source.line(end_line))
-            yield TextEdit(at, at, f"{source.line_end}{front}assert {number} == {number}")
+            yield TextEdit(at, at, f"{source.newline}{front}assert {number} == {number}")
 
     def _same_python(
         self, node: ast.expr, segment: str, alike: Collection[object], chance: random.Random
@@ -122,6 +123,6 @@ class _HarmlessEdit:
     def _comment(self, mark: str) -> TextEdit:
         """A last line."""
         text = self.source.text
-        front = "" if not text or text.endswith(("\n", "\r")) else self.source.line_end
+        front = "" if not text or text.endswith(("\n", "\r")) else self.source.newline
         line = " ".join((mark, random_word(self.chance), *self.words))
-        return TextEdit(len(text), len(text), f"{front}{line}{self.source.line_end}")
+        return TextEdit(len(text), len(text), f"{front}{line}{self.source.newline}")

@@ -50,10 +50,16 @@ def file_of_test(test: str, paths: Collection[str], read: Callable[[str], bytes 
     place, _, rest = test.partition("::")
     if place in paths:
         return place
+
     name = re.split(r"::|/", rest)[0] if rest else re.split(r"[.:#/ ]+", test)[-1]
     word = re.compile(rb"(?<!\w)" + re.escape(name).encode() + rb"(?!\w)")
-    below = [path for path in paths if path.startswith(f"{place}/")] if rest else []
-    near = [path for path in below if "/" not in path[len(place) + 1 :]] if below else []
+    near = _files_in(place, paths) if rest else []
     candidates = [path for path in (near or sorted(paths)) if _may_test(path)]
     found = [path for path in candidates[:_MOST] if word.search(read(path) or b"")]
     return found[0] if len(found) == 1 else None
+
+
+def _files_in(folder: str, paths: Collection[str]) -> list[str]:
+    """The files of a folder, without those of folders in it."""
+    below = [path for path in paths if path.startswith(f"{folder}/")]
+    return [path for path in below if "/" not in path[len(folder) + 1 :]]

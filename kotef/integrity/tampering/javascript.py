@@ -30,15 +30,15 @@ _ANYWHERE: Final = (
         re.compile(r"\bprocess\.(?:exit|reallyExit|abort|emit|stdout\.write)\s*=(?![=>])"),
         "changes how the test run ends",
     ),
-    (re.compile(r"\bprocess\.(?:reallyExit|abort)\s*\("), "ends the process of the tests"),
-    (re.compile(r"\bprocess\.kill\(\s*process\.pid"), "ends the process of the tests"),
+    (re.compile(r"\bprocess\.(?:reallyExit|abort)\s*\("), "ends the process that runs the tests"),
+    (re.compile(r"\bprocess\.kill\(\s*process\.pid"), "ends the process that runs the tests"),
     (
         re.compile(r"\brequire\.cache\b|\b[Mm]odule\._(?:load|cache|extensions|resolveFilename)\b"),
         "changes what is loaded",
     ),
     (
         re.compile(r"\bprocess\.env\.(?:KOTEF_REPORTS\w*|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*)\b"),
-        "asks for what only a test run has",
+        "looks for something that only a test run has",
     ),
 )
 _RELATIVE: Final = re.compile(r"(?:\brequire\(|\bfrom|\bimport\(|\bimport)\s*['\"](\.{1,2}/[^'\"\n]+)['\"]")

@@ -19,15 +19,20 @@ def loads_unseen(name: str, call: ast.Call, *, on_import: bool) -> Iterator[str]
     """What is odd about a call of the function that goes by this dotted name; `on_import`: importing comes to it."""
     last = name.rpartition(".")[2]
     if name in _PATHS or last in _PATHS:
-        yield from (f"imports from the archive `{text}`" for text in _texts(call.args) if text.endswith(_ARCHIVES))
+        archives = [text for text in _texts(call.args) if text.endswith(_ARCHIVES)]
+        yield from (f"imports from the archive `{text}`" for text in archives)
     elif last in _LOADERS:
-        places = [*call.args[1:], *(word.value for word in call.keywords if word.arg in {"path", "location"})]
-        files = [text for text in _texts(places) if "." in text.rpartition("/")[2].strip(".")]
-        yield from (f"imports `{text}` as a module" for text in files if not text.endswith(_MODULES))
+        yield from (f"imports `{text}` as a module" for text in _files_loaded(call) if not text.endswith(_MODULES))
     elif name in _OBJECTS and on_import:
         yield f"`{name}` executes what it reads, while the module is imported"
     elif name == "object.__subclasses__":
-        yield f"`{name}` reaches for objects of the runner"
+        yield f"`{name}` accesses objects of the runner"
+
+
+def _files_loaded(call: ast.Call) -> list[str]:
+    """Names of files among the arguments of a loader."""
+    places = [*call.args[1:], *(word.value for word in call.keywords if word.arg in {"path", "location"})]
+    return [text for text in _texts(places) if "." in text.rpartition("/")[2].strip(".")]
 
 
 def _texts(nodes: Iterable[ast.expr]) -> Iterator[str]:

@@ -156,7 +156,7 @@ class _ModuleReader:
         self.runs = not called.isdisjoint(_RUNS)
         """Somewhere in the module; where not, no function has to be searched for it."""
         self.asks_for_callers = any(_FRAMES.fullmatch(name) for name in called)
-        """As above."""
+        """The same for looking at callers."""
 
     def found(self) -> Iterator[tuple[ast.AST, str]]:
         """Every construct, as a node and what it does in words."""
@@ -164,7 +164,7 @@ class _ModuleReader:
         yield from self._in(self.tree, _Where(on_import=True, contents=self._contents(top, frozenset())))
 
     def _in(self, node: ast.AST, where: "_Where") -> Iterator[tuple[ast.AST, str]]:
-        """Of a node and what is below it."""
+        """Findings in a node and everything below it."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.If) and ast.unparse(child.test) in {
                 "__name__ == '__main__'",
@@ -296,7 +296,7 @@ class _ModuleReader:
         elif name in _RUNS and not self.is_script and not where.as_script and self._is_read(call, where.contents):
             yield f"`{name}` executes what it reads from a file that no reader of the diff sees"
         elif name in {"gc.get_objects", "gc.get_referrers"}:
-            yield f"`{name}` reaches for objects of the runner"
+            yield f"`{name}` accesses objects of the runner"
         elif name.startswith(("sys.modules.", "sys.meta_path.", "sys.path_hooks.")):
             yield from self._of_registry(name, text)
         elif name.rpartition(".")[2] in {"startswith", "endswith", "search", "match", "find", "count"}:
@@ -351,7 +351,7 @@ class _ModuleReader:
             modules = [] if node.level else [node.module or ""]
         for module in modules:
             if module.partition(".")[0] == "_pytest":
-                yield f"imports `{module}`, the inside of the runner"
+                yield f"imports `{module}`, an internal module of the runner"
             elif re.fullmatch(r"(?:.*\.)?(?:test_\w+|conftest)", module):
                 yield f"imports the tests (`{module}`)"
 

@@ -32,31 +32,44 @@ def negated(site: Site) -> Iterator[EditProposal]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from site.put(site.text(node.operand))
         return
-    returned = isinstance(site.parent, ast.Return) and isinstance(node, ast.BoolOp | ast.Name | ast.Call)
-    opposed = isinstance(node, ast.Constant) or (isinstance(node, ast.Compare) and len(node.ops) == 1)
-    if (_is_condition(site) or returned) and not opposed:  # `<` has an opposite of its own, `a < b < c` has none
+
+    is_returned = isinstance(site.parent, ast.Return) and isinstance(node, ast.BoolOp | ast.Name | ast.Call)
+    # `<` has an opposite of its own, `a < b < c` has none
+    has_opposite = isinstance(node, ast.Constant) or (isinstance(node, ast.Compare) and len(node.ops) == 1)
+    may_be_true = site.is_read and isinstance(node, ast.Name | ast.Attribute | ast.Call)
+    if (_is_condition(site) or is_returned) and not has_opposite:
         old = site.text(node)
         yield from site.put(f"not ({old})" if isinstance(node, ast.BoolOp) else f"not {old}")
-    elif site.is_read and isinstance(node, ast.Name | ast.Attribute | ast.Call) and "bool" in site.scope.kinds(node):
+    elif may_be_true and "bool" in site.scope.kinds(node):
         yield from site.put(f"not {site.text(node)}", extra=0.3)
 
 
 def extended(site: Site) -> Iterator[EditProposal]:
     """`c` → `c and d`, `c or d`, with conditions made from the scope."""
-    if not _is_condition(site) and not (
-        isinstance(site.parent, ast.Return) and isinstance(site.node, ast.Compare | ast.BoolOp)
-    ):
+    is_result = isinstance(site.parent, ast.Return)
+    is_returned_condition = is_result and isinstance(site.node, ast.Compare | ast.BoolOp)
+    if not _is_condition(site) and not is_returned_condition:
         return
+
     node, old = site.node, site.text(site.node)
     assert isinstance(node, ast.expr)
-    is_or, is_and = (isinstance(node, ast.BoolOp) and isinstance(node.op, kind) for kind in (ast.Or, ast.And))
+    other_word = _joined_by(node)  # what binds otherwise needs parentheses
+    may_guard = ("[" in old or "." in old) and not is_result
     for test, extra in candidates(site.scope, site.node):
-        if test != old:
-            for word in ("and", "or"):
-                grouped = f"({old})" if (word == "and" and is_or) or (word == "or" and is_and) else old
-                yield from site.put(f"{grouped} {word} {test}", extra=extra)
-                if ("[" in old or "." in old) and not isinstance(site.parent, ast.Return):
-                    yield from site.put(f"{test} {word} {grouped}", extra=extra + 0.1)
+        if test == old:
+            continue
+        for word in ("and", "or"):
+            grouped = f"({old})" if other_word not in {word, ""} else old
+            yield from site.put(f"{grouped} {word} {test}", extra=extra)
+            if may_guard:
+                yield from site.put(f"{test} {word} {grouped}", extra=extra + 0.1)
+
+
+def _joined_by(node: ast.expr) -> str:
+    """`and` or `or` of an expression of several conditions; empty for any other."""
+    if not isinstance(node, ast.BoolOp):
+        return ""
+    return "or" if isinstance(node.op, ast.Or) else "and"
 
 
 def replaced(site: Site) -> Iterator[EditProposal]:
@@ -102,7 +115,7 @@ def filtered(site: Site) -> Iterator[EditProposal]:
 
 def candidates(scope: FunctionScope, at: ast.AST) -> Iterator[tuple[str, float]]:
     """Conditions that could be meant here, likeliest first, with how much each costs."""
-    own = scope.source.text(at) if isinstance(at, ast.expr) else ""
+    own = scope.source.segment(at) if isinstance(at, ast.expr) else ""
     for place, test in enumerate(test for test in scope.conditions if test != own):
         yield test, 0.3 + 0.05 * place
     used = [

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from kotef.repair.operators.site import EditProposal, Site
-from kotef.repair.source import SourceEdit
+from kotef.source import SourceEdit
 
 _SEPARATORS = (", ", ",", ": ", ":", "; ", ";", " - ", "-", "_", ".", "/", " ")
 _EMPTY = ("[]", "{}", '""', "0", "None", "set()", "()")

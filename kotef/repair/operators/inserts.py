@@ -126,12 +126,13 @@ def last_group(site: Site) -> Iterator[EditProposal]:
     inside = [part for part in ast.walk(node) if isinstance(part, ast.Expr) and not is_docstring(part)]
     for place, part in enumerate(inside):
         text = site.text(part)
-        names = [
-            name.id for name in ast.walk(part.value) if isinstance(name, ast.Name) and name.id in site.scope.variables
-        ]
+        if "\n" in text:
+            continue
+        names = [name.id for name in ast.walk(part.value) if isinstance(name, ast.Name)]
         for name in dict.fromkeys(reversed(names)):
-            if "\n" not in text:
+            if name in site.scope.variables:
                 yield from site.after([f"if {name}:", f"    {text}"], extra=0.1 * place)
+
     for line, extra in _updates(site):
         yield from site.after([line], extra=extra + 0.5)
 

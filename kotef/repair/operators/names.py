@@ -6,28 +6,36 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kotef.repair.operators.site import SIMPLE, EditProposal, Site, block_of
-from kotef.repair.source import SourceEdit
+from kotef.source import SourceEdit
 
 
 def variable(site: Site) -> Iterator[EditProposal]:
     """A name that is read → another variable of the scope whose types fit."""
     node, scope = site.node, site.scope
-    if not isinstance(node, ast.Name) or not site.is_read or node.id in {"self", "cls"}:
+    if not isinstance(node, ast.Name) or not site.is_read or not _is_variable(node, site):
         return
-    if scope.around.is_called(node):
-        if node.id not in scope.variables:
-            return
-    elif node.id in scope.around.callables or isinstance(site.parent, ast.Starred):
-        return
+
     kinds = scope.types.get(node.id, frozenset())
     used = {other.id for other in scope.nodes if isinstance(other, ast.Name) and other.lineno < node.lineno}
     for name in scope.variables:
         other = scope.types.get(name, frozenset())
-        if name != node.id and scope.alike(kinds, other):
-            unseen = 0.0 if name in used or name in scope.parameters else 0.5
-            yield from site.put(name, extra=unseen + (0.0 if kinds and kinds & other else 0.4))
+        if name == node.id or not scope.alike(kinds, other):
+            continue
+        unseen = 0.0 if name in used or name in scope.parameters else 0.5
+        unlike = 0.0 if kinds & other else 0.4
+        yield from site.put(name, extra=unseen + unlike)
+
     for name in (*scope.own_attributes, *scope.globals):
         yield from site.put(name, extra=0.8)
+
+
+def _is_variable(node: ast.Name, site: Site) -> bool:
+    """Whether a name may be another variable; a function that is called may where a variable holds it."""
+    if node.id in {"self", "cls"}:
+        return False
+    if site.scope.around.is_called(node):
+        return node.id in site.scope.variables
+    return node.id not in site.scope.around.callables and not isinstance(site.parent, ast.Starred)
 
 
 def variable_throughout(site: Site) -> Iterator[EditProposal]:
@@ -50,8 +58,8 @@ def variable_throughout(site: Site) -> Iterator[EditProposal]:
         for other in scope.variables:
             if other != name and scope.alike(scope.types.get(name, frozenset()), scope.types.get(other, frozenset())):
                 start, end = places[0][0], places[-1][1]
-                pieces = [source.content[low:high] for (_, low), (high, _) in pairwise(places)]
-                text = other + "".join(piece.decode("utf-8") + other for piece in pieces)
+                pieces = [source.text[low:high] for (_, low), (high, _) in pairwise(places)]
+                text = other + "".join(piece + other for piece in pieces)
                 yield EditProposal(SourceEdit(source.path, start, end, text.replace("\r\n", "\n")))
 
 

@@ -139,8 +139,8 @@ def _leaves_swapped(site: Site) -> Iterator[EditProposal]:
             continue
         (low, low_end), (high, high_end) = source.span(first), source.span(second)
         pieces = [begin, low, high, high_end, low_end, high, low, low_end, high_end, end]
-        text = b"".join(source.content[at:to] for at, to in zip(pieces[::2], pieces[1::2], strict=True))
-        yield from site.put(text.decode("utf-8"), extra=0.2)
+        text = "".join(source.text[at:to] for at, to in zip(pieces[::2], pieces[1::2], strict=True))
+        yield from site.put(text, extra=0.2)
 
 
 def _leaves(node: ast.BinOp) -> Iterator[tuple[ast.expr, ast.BinOp]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kotef.repair.scope import FunctionScope
-from kotef.repair.source import SourceEdit, fitted
+from kotef.repair.source import fitted
+from kotef.source import SourceEdit
 
 SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Break | ast.Continue | ast.Raise
 """Statements that can be moved or copied as they stand."""
@@ -48,8 +49,8 @@ class Site:
         return not (stored or annotated or statement)
 
     def text(self, node: ast.AST) -> str:
-        """As it is in the file."""
-        return self.scope.source.text(node)
+        """The text in the file."""
+        return self.scope.source.segment(node)
 
     def put(
         self, text: str, node: ast.AST | None = None, *, extra: float = 0.0, anti: str = ""
@@ -70,7 +71,7 @@ class Site:
         """Replace what is between two nodes: an operator. Parentheses and comments there are left alone."""
         source = self.scope.source
         start, end = source.span(left)[1], source.span(right)[0]
-        between = source.content[start:end].decode("utf-8")
+        between = source.text[start:end]
         if "(" not in between and ")" not in between and "#" not in between and "\n" not in between:
             yield EditProposal(SourceEdit(source.path, start, end, f" {text} "), extra, anti)
         else:
@@ -102,7 +103,7 @@ class Site:
         if isinstance(self.node, ast.stmt) and source.begins_line(self.node) and source.ends_line(self.node):
             own = source.indent(self.node) if indent is None else indent
             at = source.line_end(self.node)
-            missing = "" if source.content[:at].endswith(b"\n") else "\n"
+            missing = "" if source.text[:at].endswith("\n") else "\n"
             text = missing + "".join(f"{own}{line}\n" for line in lines)
             yield EditProposal(SourceEdit(source.path, at, at, text), extra, anti)
 

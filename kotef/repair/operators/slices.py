@@ -57,16 +57,20 @@ def index(site: Site) -> Iterator[EditProposal]:
     if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice) or isinstance(node.ctx, ast.Del):
         return
     value, old = site.text(node.value), site.text(node.slice)
-    if isinstance(node.slice, ast.Tuple) or not scope.numeric(node.slice):
-        if isinstance(node.slice, ast.Tuple):
-            yield from _pairs(site, node, value)
+    if isinstance(node.slice, ast.Tuple):
+        yield from _pairs(site, node, value)
         return
+    if not scope.numeric(node.slice):
+        return
+
     for place, new in enumerate(("-1", "0", "1")):
         yield from site.put(f"{value}[{new}]", extra=0.1 * place)
     if not isinstance(node.slice, ast.Constant):
-        yield from site.put(f"{value}[-{old}]" if isinstance(node.slice, ast.Name) else f"{value}[-({old})]", extra=0.4)
+        grouped = old if isinstance(node.slice, ast.Name) else f"({old})"
+        yield from site.put(f"{value}[-{grouped}]", extra=0.4)
     if isinstance(node.ctx, ast.Load):
         yield from site.put(value, extra=0.5)
+
     if isinstance(node.value, ast.Subscript) and not isinstance(node.value.slice, ast.Slice):
         base, outer = site.text(node.value.value), site.text(node.value.slice)
         yield from site.put(f"{base}[{old}][{outer}]", extra=0.1)

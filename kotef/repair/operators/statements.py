@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kotef.repair.operators.site import SIMPLE, EditProposal, Site, ancestors, block_of, in_loop
-from kotef.repair.source import SourceEdit
+from kotef.source import SourceEdit
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 
@@ -63,7 +63,7 @@ def swap_neighbours(site: Site) -> Iterator[EditProposal]:
     for first, second in pairwise(block):
         if first is site.node and source.begins_line(first) and source.begins_line(second):
             start, end = source.span(first)[0], source.span(second)[1]
-            between = source.content[source.span(first)[1] : source.span(second)[0]].decode("utf-8")
+            between = source.text[source.span(first)[1] : source.span(second)[0]]
             text = f"{site.text(second)}{between}{site.text(first)}".replace("\r\n", "\n")
             yield EditProposal(SourceEdit(source.path, start, end, text))
 
@@ -114,7 +114,7 @@ def move_up(site: Site) -> Iterator[EditProposal]:
         if isinstance(outer, ast.stmt) and source.begins_line(outer):
             start, end = source.line_start(outer.lineno), source.line_end(node)
             own = source.line_start(node.lineno)
-            head = source.content[start:own].decode("utf-8").replace("\r\n", "\n")
+            head = source.text[start:own].replace("\r\n", "\n")
             text = f"{source.indent(outer)}{site.text(node)}\n{head}"
             yield EditProposal(SourceEdit(source.path, start, end, text), 0.3 * depth)
 
@@ -125,14 +125,14 @@ def move_to_end(site: Site) -> Iterator[EditProposal]:
     if not isinstance(node, SIMPLE) or len(block) < 3 or not source.begins_line(node) or not source.ends_line(node):
         return
     own = (source.line_start(node.lineno), source.line_end(node))
-    line = source.content[own[0] : own[1]].decode("utf-8").replace("\r\n", "\n")
+    line = source.text[own[0] : own[1]].replace("\r\n", "\n")
     if block[-1] is not node and source.begins_line(block[-1]) and block[-2] is not node:
-        rest = source.content[own[1] : source.line_end(block[-1])].decode("utf-8").replace("\r\n", "\n")
+        rest = source.text[own[1] : source.line_end(block[-1])].replace("\r\n", "\n")
         if rest.endswith("\n"):
             yield EditProposal(SourceEdit(source.path, own[0], source.line_end(block[-1]), rest + line))
     if block[0] is not node and block[1] is not node and source.begins_line(block[0]):
         start = source.line_start(block[0].lineno)
-        rest = source.content[start : own[0]].decode("utf-8").replace("\r\n", "\n")
+        rest = source.text[start : own[0]].replace("\r\n", "\n")
         yield EditProposal(SourceEdit(source.path, start, own[1], line + rest), 0.2)
 
 
@@ -184,7 +184,7 @@ def _indented(site: Site, rest: list[ast.stmt], old: str, new: str, *, extra: fl
     """The statements' lines with another indentation."""
     source = site.scope.source
     start, end = source.line_start(rest[0].lineno), source.line_end(rest[-1])
-    lines = source.content[start:end].decode("utf-8").replace("\r\n", "\n").splitlines(keepends=True)
+    lines = source.text[start:end].replace("\r\n", "\n").splitlines(keepends=True)
     if all(line.startswith(old) or not line.strip() for line in lines):
         text = "".join(new + line[len(old) :] if line.strip() else line for line in lines)
         yield EditProposal(SourceEdit(source.path, start, end, text), extra)

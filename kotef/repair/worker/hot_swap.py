@@ -182,7 +182,7 @@ def _is_class(value: Any) -> bool:
 
 
 def _size(value: Any) -> Any:
-    """Of a container or a cache; looks at types alone, because the project's objects may do anything when used."""
+    """Size of a container or a cache; checks only types, because the project's objects may do anything when used."""
     kind = type(value)
     if issubclass(kind, (list, dict, set)):
         return kind.__len__(value)

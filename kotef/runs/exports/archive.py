@@ -159,7 +159,7 @@ def _checked(path: Path, opened: zipfile.ZipFile) -> Archive:
     if sorted(names) != sorted([MANIFEST, *manifest.files]):
         _refuse(path, "its files differ from those in its manifest")
     if any(not _FILE.fullmatch(name) for name in manifest.files):
-        _refuse(path, "its manifest names files that no run has")
+        _refuse(path, "its manifest names files that no run contains")
     if sum(file.bytes for file in manifest.files.values()) > MOST_BYTES:
         _refuse(path, f"it unpacks to more than {MOST_BYTES // 1024**3} GiB")
     return Archive(path, opened, manifest, fingerprint_of(text))

@@ -16,6 +16,7 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.files import os_fault, state_dir
 from kotef.git import inspect
 from kotef.runs.crash_recovery import put_right
+from kotef.runs.ending_text import lost
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects
 from kotef.runs.store import RunDir
@@ -47,8 +48,7 @@ def export_run(root: Path, run: RunDir, path: Path) -> Exported:
     put_right(root)
     with workspace_lock(root, "export"):
         if run.task() is None:
-            hint = "start it again with `kotef run`"
-            raise UsageError(f"run {run.run_id} crashed before it started; there is nothing to export", hint=hint)
+            raise UsageError(f"run {run.run_id} cannot be exported", hint=lost(run.run_id, started=False))
         snapshots = Snapshots.open(root)
         stands = snapshots.take()
         scratch = Path(tempfile.mkdtemp(prefix="export-", dir=state_dir(root)))

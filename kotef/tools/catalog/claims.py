@@ -23,7 +23,7 @@ class ReportContradiction(Args):
 
 async def _report(context: ToolContext, place: str, why: str, other: str = "") -> str:  # noqa: ARG001  kept by the middleware
     if context.claim is None:
-        raise ToolFault("permission_denied", "no claim is taken here")
+        raise ToolFault("permission_denied", "claims are not accepted here")
     found = context.claim(place, other)
     return f"Accepted ({found or 'not checked by code'}). The run ends here, and a person is asked."
 

@@ -39,7 +39,7 @@ async def _edit_file(context: ToolContext, path: str, edits: list[edit.Replaceme
     async with context.one_at_a_time:
         written = edit.edit_file(context.root, path, edits, guard=context.guard)
         context.wrote(written.path)
-        context.edited(written.path, written.diff)
+        context.edited(written.path, written.diff, written.steps)
         return written.report
 
 
@@ -47,7 +47,7 @@ async def _write_file(context: ToolContext, path: str, content: str) -> str:
     async with context.one_at_a_time:
         written = files.write_file(context.root, path, content, guard=context.guard)
         context.wrote(written.path)
-        context.edited(written.path, written.diff)
+        context.edited(written.path, written.diff, written.steps)
         return written.report
 
 

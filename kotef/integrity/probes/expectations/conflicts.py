@@ -9,7 +9,7 @@ from kotef.integrity.probes.expectations.expectation import Expectation, exclude
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two expectations that exclude each other, in the order of their places."""
+    """Two expectations that contradict each other, in the order of their places."""
 
     first: Expectation
     second: Expectation
@@ -21,7 +21,7 @@ class Conflict:
 
 
 def conflicts(expectations: Iterable[Expectation], is_red: Callable[[Expectation], bool]) -> Iterator[Conflict]:
-    """Each pair with the same key whose expectations exclude each other, if `is_red` says so of one of them."""
+    """Each pair with the same key whose expectations contradict each other, if `is_red` says so of one of them."""
     groups: dict[str, list[Expectation]] = {}
     for each in expectations:
         groups.setdefault(each.key, []).append(each)

@@ -1,4 +1,4 @@
-"""An expectation of a test, and whether two expectations exclude each other."""
+"""An expectation of a test, and whether two expectations contradict each other."""
 
 import ast
 import math
@@ -28,7 +28,7 @@ class Expectation:
     value: object = None
     """The literal it is compared with, as Python or as text; None with `true` and `false`."""
     expected: str = ""
-    """That literal, or the exception, as it is written."""
+    """The literal or the exception, as written."""
     is_repeated: bool = False
     """The same test has evaluated the expression before: it may be meant to change."""
 

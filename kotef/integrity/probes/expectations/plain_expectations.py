@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from kotef.integrity.probes.expectations.expectation import Expectation, Relation, literal
 from kotef.integrity.probes.expectations.python_statements import EQUAL, NOT_EQUAL
-from kotef.integrity.probes.source_text import SourceText, parsed
+from kotef.integrity.probes.source_text import parsed
+from kotef.source import SourceText
 
 
 def plain_expectations(path: str, content: bytes) -> list[Expectation]:

@@ -13,7 +13,8 @@ from kotef.integrity.probes.expectations.python_product import Product
 from kotef.integrity.probes.expectations.python_purity import ModuleScope, bound_by
 from kotef.integrity.probes.expectations.python_statements import StatementWalk, TestStart
 from kotef.integrity.probes.oracles.python_origins import columns_of, id_of_row, values_of_row
-from kotef.integrity.probes.source_text import SourceText, parsed
+from kotef.integrity.probes.source_text import parsed
+from kotef.source import SourceText
 
 _PREPARES: Final = re.compile(
     r"autouse|usefixtures|pytestmark|pytest_plugins"

@@ -13,8 +13,9 @@ from kotef.integrity.probes.expectations.python_purity import (
     keeps_state,
     uses_nothing_else,
 )
-from kotef.integrity.probes.source_text import SourceText, parsed
+from kotef.integrity.probes.source_text import parsed
 from kotef.integrity.protected_files import is_test_code
+from kotef.source import SourceText
 
 _DEPTH: Final = 6
 """Re-exports, and calls of other functions, that are followed."""

@@ -35,7 +35,7 @@ class TestStart:
     where: str
     """What the tests of one group of modules have in common before their first statement."""
     line: int = 0
-    """Of the row; 0 without one: then an expectation stands where its assertion does."""
+    """Line of the row; 0 without one: then the line of the assertion counts."""
 
 
 class StatementWalk:

@@ -11,7 +11,8 @@ from typing import Final
 from kotef.integrity.probes.oracles.near_values import other_character
 from kotef.integrity.probes.oracles.python_tests import FunctionNode
 from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.integrity.probes.source_text import SourceText, TextEdit, parsed
+from kotef.integrity.probes.source_text import parsed
+from kotef.source import SourceText, TextEdit
 
 TEXT_FILES: Final = (".md", ".rst", ".txt")
 _PLACES: Final = re.compile(r"[A-Za-z]|(?<![\w.])\d")
@@ -82,19 +83,25 @@ def _oracles(source: SourceText, span: tuple[int, int], chance: random.Random) -
         examples = doctest.DocTestParser().get_examples(re.sub(r"\r\n?", "\n", text))
     except ValueError:
         return
+
     for example in examples:
         first = example.lineno + example.source.count("\n")
         is_plain = example.want.strip() and example.exc_msg is None and not example.options.get(doctest.SKIP)
         if not is_plain or first + 1 >= len(starts):
             continue
-        lines = source.text[starts[first] : starts[min(first + example.want.count("\n"), len(starts) - 1)]]
-        places = [found.start() for found in _PLACES.finditer(lines.partition("...")[0])]
-        places = [at for at in places if "<BLANKLINE>" not in lines and "\\" not in lines]
-        if not places:
-            continue
-        at = starts[first] + chance.choice(places)
-        edit = TextEdit(at, at + 1, other_character(source.text[at], chance))
-        yield OracleEdit("literal", (edit,), _halt(source, starts[example.lineno], example))
+        last = min(first + example.want.count("\n"), len(starts) - 1)
+        places = _changeable(source.text[starts[first] : starts[last]])
+        if places:
+            at = starts[first] + chance.choice(places)
+            edit = TextEdit(at, at + 1, other_character(source.text[at], chance))
+            yield OracleEdit("literal", (edit,), _halt(source, starts[example.lineno], example))
+
+
+def _changeable(wanted: str) -> list[int]:
+    """Where an expected output can be changed: in front of what may stand for anything."""
+    if "<BLANKLINE>" in wanted or "\\" in wanted:
+        return []
+    return [found.start() for found in _PLACES.finditer(wanted.partition("...")[0])]
 
 
 def _halt(source: SourceText, start: int, example: doctest.Example) -> tuple[TextEdit, ...]:

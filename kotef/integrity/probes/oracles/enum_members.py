@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from kotef.integrity.probes.oracles.tokens import Dialect, TokenText, dialect_of
-from kotef.integrity.probes.source_text import SourceText
+from kotef.source import SourceText
 
 MOST_FILES: Final = 40
 """Files that are searched for the enumeration of one value, those of a similar name first."""

@@ -9,7 +9,7 @@ from typing import Final
 from kotef.integrity.probes.oracles.near_values import other_character
 from kotef.integrity.probes.oracles.shell import compared_files
 from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.integrity.probes.source_text import SourceText, TextEdit
+from kotef.source import SourceText, TextEdit
 
 _EXPECTED: Final = re.compile(
     r"(?i)(?:^|[/_.-])(?:golden|expected|approved|snapshots?)(?:[/_.-]|$)|\.(?:snap|golden|expected|approved)$"

@@ -24,13 +24,18 @@ def near_integer(value: int, others: Iterable[int], chance: random.Random, *, gr
     """Another number of about the same size, of the same sign; without `growing` of no more digits or bits."""
     size = abs(value)
     digits = str(size)
-    found = {size - 1, size + 1, size + 2} if growing or size < _SMALL else {size - 1, size - 2}
-    if size < _SMALL and not growing:
+
+    if growing:
+        found = {size - 1, size + 1, size + 2}
+    elif size < _SMALL:
         found = set(range(_SMALL))
+    else:
+        found = {size - 1, size - 2}
     swapped = {int(digits[:at] + digits[at + 1] + digits[at] + digits[at + 2 :]) for at in range(len(digits) - 1)}
     alike = {abs(other) for other in others if len(str(abs(other))) == len(digits)}
     found |= {number for number in swapped | alike if growing or number < size}
-    chosen = chance.choice(sorted(number for number in found if number not in {size, 0} and number > 0))
+
+    chosen = chance.choice(sorted(number for number in found if number > 0 and number != size))
     return -chosen if value < 0 else chosen
 
 

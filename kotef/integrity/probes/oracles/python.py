@@ -4,12 +4,14 @@ import ast
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from kotef.integrity.probes.oracles.python_assertions import Near, PythonOracles
+from kotef.integrity.probes.oracles.python_assertions import PythonOracles
+from kotef.integrity.probes.oracles.python_edits import Near
 from kotef.integrity.probes.oracles.python_helpers import imported_function
 from kotef.integrity.probes.oracles.python_tables import TableLookup
 from kotef.integrity.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
 from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.integrity.probes.source_text import SourceText, TextEdit, parsed, parsed_once
+from kotef.integrity.probes.source_text import parsed, parsed_once
+from kotef.source import SourceText, TextEdit
 
 
 def python_answers(
@@ -83,7 +85,7 @@ def _valid(path: str, source: SourceText, tree: ast.Module, oracles: Iterator[Or
 
 def _is_parsable(source: SourceText, tree: ast.Module, changed: SourceText, oracle: OracleEdit) -> bool:
     """Whether each statement of the module that is edited can be parsed alone; edits keep the lines."""
-    lines = {source.line_of(edit.start) for edit in oracle.edits}
+    lines = {source.line_at(edit.start) for edit in oracle.edits}
     starts = [*changed.line_starts, len(changed.text)]
     for statement in tree.body:
         first = min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", ()))])

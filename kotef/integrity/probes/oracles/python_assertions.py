@@ -3,29 +3,23 @@
 import ast
 import builtins
 import math
-import random
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kotef.integrity.probes.oracles.near_values import (
     alike_python,
     constant,
-    near_python,
-    other_character,
     random_word,
-    shifted_number,
 )
-from kotef.integrity.probes.oracles.python_helpers import Find, asserted_arguments, returned_arguments
-from kotef.integrity.probes.oracles.python_origins import origin_of
-from kotef.integrity.probes.oracles.python_tables import Cells, TableLookup
-from kotef.integrity.probes.oracles.python_tests import FunctionNode, PythonTest, bound_names, statements
-from kotef.integrity.probes.oracles.python_wrappers import NEEDED, failure, other_object, unequal
-from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, OracleKind
-from kotef.integrity.probes.source_text import SourceText, TextEdit, line_breaks, looks_at_itself
-from kotef.integrity.tampering.python_names import Names
+from kotef.integrity.probes.oracles.python_edits import PythonEdits, constants_of, replaced
+from kotef.integrity.probes.oracles.python_helpers import asserted_arguments, returned_arguments
+from kotef.integrity.probes.oracles.python_tests import FunctionNode, statements
+from kotef.integrity.probes.oracles.python_wrappers import failure, other_object
+from kotef.integrity.probes.oracles.wrong_answer import OracleEdit
+from kotef.integrity.probes.source_text import line_breaks, looks_at_itself
+from kotef.source import TextEdit
 
 _EQUAL_METHODS: Final = frozenset(
     {"assertEqual", "assertEquals", "assertListEqual", "assertTupleEqual", "assertDictEqual", "assertSetEqual",
@@ -50,67 +44,20 @@ _TURNED_ARGUMENTS: Final = {
 """How many arguments they take besides a message; the others take two."""
 _EXACT_ARRAYS: Final = frozenset({"assert_equal", "assert_array_equal", "assert_string_equal"})
 _CLOSE_ARRAYS: Final = frozenset({"assert_allclose", "assert_almost_equal", "assert_array_almost_equal"})
-_ARRAYS: Final = re.compile(r"(?:np|numpy|jnp)\.(?:array|asarray)$|^(?:array|asarray)$")
-_HOLDERS: Final = re.compile(
-    r"^(?:json\.dumps|(?:decimal\.)?Decimal|(?:fractions\.)?Fraction|list|tuple|sorted|str|repr)$"
-)
-"""Calls that tell any two values of their first argument apart."""
 _RAISES: Final = re.compile(r"(?:^|\.)raises$|^(?:self|cls)\.assertRaises(?:Regex)?$")
 _CONTROL: Final = re.compile(r"KeyboardInterrupt|Skip|XFail|BaseException|Cancelled|GeneratorExit|\bExit\b|\.exit\b")
 """Exceptions that do more to a runner than fail the test when nothing expects them."""
 _UNRELATED: Final = ("BufferError", "FloatingPointError", "ReferenceError")
 """Exceptions that no class of a project inherits from, and that nothing raises on its own."""
-_EXPECTED_NAME: Final = re.compile(r"(?i)expect|want|\bexp\b|should|golden|reference|answer")
-Near = Callable[[ast.expr, str, Collection[object], random.Random], str | None]
-"""From a constant, its text and other constants to another text, or None."""
 _NEAR, _MOST_NEAR = 6, 24
 """How many near values are drawn, and how many values one assertion is compared with."""
 _PART: Final = 4
 """Letters of a text that a changed one is hardly found in by chance."""
 _LARGEST_RELATIVE: Final = 0.5
-_MAX_TRIALS: Final = 12
 
 
-@dataclass
-class PythonOracles:
+class PythonOracles(PythonEdits):
     """The oracles of one test."""
-
-    source: SourceText
-    tree: ast.Module
-    test: PythonTest
-    chance: random.Random
-    find: Find = lambda _: None
-    """What a name that the test calls, and does not define, stands for."""
-    tables: TableLookup | None = None
-    """Where expected values are looked for that are in tables and files; None: nowhere."""
-    near: Near = near_python
-    """What a literal is exchanged for; something else than a near value makes no answer wrong."""
-    _may_wrap: bool = field(init=False)
-    _bound: frozenset[str] = field(init=False)
-    _names: Names = field(init=False)
-    _constants: list[object] = field(init=False)
-    _literal_names: set[str] = field(init=False, default_factory=set)
-    _called_names: set[str] = field(init=False, default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._bound = bound_names(self.tree)
-        self._may_wrap = not NEEDED & self._bound
-        self._names = _names_of(self.tree)
-        nodes = [node for function in self._functions for node in ast.walk(function)]
-        self._constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
-        for node in nodes:
-            if isinstance(node, ast.Assign):
-                found = {target.id for target in node.targets if isinstance(target, ast.Name)}
-                called = any(isinstance(part, ast.Call) for part in ast.walk(node.value))
-                (self._called_names if called else self._literal_names).update(found)
-
-    @property
-    def _is_wrong(self) -> bool:
-        return self.near is near_python
-
-    @property
-    def _functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-        return (self.test.function, *self.test.helpers)
 
     def all(self) -> Iterator[OracleEdit]:
         """Each oracle, in the order of the source."""
@@ -205,7 +152,7 @@ class PythonOracles:
             case _:
                 return
         expected, value = (self.source.segment(side) for side in sides)
-        found = list(_constants_of(sides[0]))
+        found = list(constants_of(sides[0]))
         if not found or "\n" in expected + value or "any" in self._bound:
             return
         texts = {self._with_other(sides[0], node, text) for node, _ in found for text in alike_python(node)}
@@ -217,15 +164,6 @@ class PythonOracles:
             text = f"(lambda v: any(v == w for w in [{others}]))({value})"
             yield OracleEdit("near", (TextEdit(start, end, text),))
 
-    def _with_other(self, side: ast.expr, node: ast.expr, text: str) -> str:
-        return self._applied(side, _replaced("literal", node, text, self.source))
-
-    def _applied(self, side: ast.expr, oracle: OracleEdit) -> str:
-        """The text of a side with edits inside of it."""
-        start, end = self.source.span(side)
-        changed = self.source.edited(oracle.edits).text
-        return changed[start : end + len(changed) - len(self.source.text)]
-
     def _of_equality(self, left: ast.expr, right: ast.expr) -> OracleEdit | None:
         """Two sides that have to be equal."""
         for side in (right, left):
@@ -234,122 +172,6 @@ class PythonOracles:
         if _is_none(left) or _is_none(right):
             return None
         return self._literal_of_either(right, left) or self._wrapped(self._expected(left, right))
-
-    def _expected(self, left: ast.expr, right: ast.expr) -> ast.expr:
-        return left if self._rank(left) < self._rank(right) else right
-
-    def _rank(self, node: ast.expr) -> int:
-        """How likely a side is the result of the product: a literal is not, a call is."""
-        match node:
-            case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
-                return 0
-            case ast.Name(id=name) if _EXPECTED_NAME.search(name):
-                return 1
-            case ast.Name(id=name) if name in self._called_names:
-                return 4
-            case ast.Name(id=name) if name in self._literal_names:
-                return 1
-            case ast.Name() | ast.JoinedStr():
-                return 2
-            case _:
-                return 5 if any(isinstance(part, ast.Call) for part in ast.walk(node)) else 3
-
-    # -- what is changed
-
-    def _literal_of_either(self, *sides: ast.expr) -> OracleEdit | None:
-        """A literal that is in one of two sides, if only in one."""
-        ranked = sorted(sides, key=self._rank)
-        found = next((oracle for side in ranked if (oracle := self._literal(side))), None)
-        found = found or next((oracle for side in ranked if (oracle := self._literal_elsewhere(side))), None)
-        return found or next((oracle for side in ranked if (oracle := self._held(side))), None)
-
-    def _held(self, side: ast.expr) -> OracleEdit | None:
-        """The literal in a call that distinguishes any two, as `json.dumps({"a": 1})`."""
-        match side:
-            case ast.Call(func=function, args=[inner, *_]) if _HOLDERS.search(ast.unparse(function)):
-                return self._literal(inner)
-            case _:
-                return None
-
-    def _literal_elsewhere(self, side: ast.expr) -> OracleEdit | None:
-        """The literal that a name stands for."""
-        origin = origin_of(side, self.source, self.tree, self.test)
-        if origin is None:
-            return self._in_table(side, self._literal)
-        changed = self._literal(origin.literal)
-        return OracleEdit("literal", (*changed.edits, *origin.kept)) if changed else None
-
-    def _in_table(
-        self, side: ast.expr, change: Callable[[ast.expr, SourceText], OracleEdit | None]
-    ) -> OracleEdit | None:
-        """Every value that a side takes in a loop, or that it has from a file, made wrong."""
-        cells = self.tables.cells(side) if self.tables else None
-        if cells is None:
-            return None
-        if not cells.nodes:
-            return self._other_text(cells)
-        source = cells.beside.source if cells.beside else self.source
-        changed = [change(node, source) for node in cells.nodes]
-        edits = tuple(edit for each in changed if each for edit in each.edits)
-        kind: OracleKind = "golden" if cells.beside else "literal"
-        return OracleEdit(kind, edits, beside=cells.beside) if all(changed) else None
-
-    def _other_text(self, cells: Cells) -> OracleEdit | None:
-        """A letter or digit of a whole file made another."""
-        text = cells.beside.source.text if cells.beside else ""
-        places = [at for at, sign in enumerate(text) if sign.isascii() and sign.isalnum()]
-        if not places:
-            return None
-        at = self.chance.choice(places)
-        return OracleEdit(
-            "golden", (TextEdit(at, at + 1, other_character(text[at], self.chance)),), beside=cells.beside
-        )
-
-    def _literal(self, side: ast.expr, source: SourceText | None = None) -> OracleEdit | None:
-        """One constant of a literal exchanged for a near one; an empty container gets an element."""
-        source = source or self.source
-        found = list(_constants_of(side))
-        self.chance.shuffle(found)
-        for node, siblings in found:
-            for _ in range(_MAX_TRIALS if siblings else 1):
-                text = self.near(node, source.segment(node), self._constants, self.chance)
-                if text is not None and not (self._is_wrong and _is_among(text, siblings)):
-                    return _replaced("literal", node, text, source)
-        if not self._is_wrong:
-            return None
-        number = self.chance.randint(2, 97)
-        filled = {"[]": f"[{number}]", "()": f"({number},)", "{}": f'{{"{number}": {number}}}'}
-        if source is not self.source:  # JSON
-            filled |= {"true": "false", "false": "true", "null": f"{number}"}
-        segment = source.segment(side)
-        return _replaced("literal", side, filled[segment], source) if segment in filled else None
-
-    def _wrapped(self, side: ast.expr, kind: OracleKind = "wrapped", tolerance: float = 0) -> OracleEdit | None:
-        if not self._may_wrap or isinstance(side, ast.Starred | ast.NamedExpr):
-            return None
-        return self._around(kind, side, unequal(self.chance, tolerance))
-
-    def _shifted(self, side: ast.expr, tolerance: float) -> OracleEdit | None:
-        """A number moved by far more than the tolerance, or an expression whose value is moved."""
-        origin = origin_of(side, self.source, self.tree, self.test)
-
-        def shifted(literal: ast.expr, source: SourceText) -> OracleEdit | None:
-            found = [node for node, _ in _constants_of(literal) if type(constant(node)) in {int, float}]
-            node = self.chance.choice(found) if found else None
-            text = shifted_number(source.segment(node), tolerance, self.chance) if node else None
-            return _replaced("tolerance", node, text, source) if node and text is not None else None
-
-        changed = shifted(origin.literal if origin else side, self.source)
-        if changed is not None:
-            return OracleEdit("tolerance", (*changed.edits, *(origin.kept if origin else ())))
-        return self._in_table(side, shifted) or self._wrapped(side, "tolerance", tolerance)
-
-    def _shifted_of(self, left: ast.expr, right: ast.expr, tolerance: float | None) -> OracleEdit | None:
-        return None if tolerance is None else self._shifted(self._expected(left, right), tolerance)
-
-    def _around(self, kind: OracleKind, node: ast.expr, ends: tuple[str, str]) -> OracleEdit:
-        start, end = self.source.span(node)
-        return OracleEdit(kind, (TextEdit(start, start, ends[0]), TextEdit(end, end, ends[1])))
 
     # -- tolerances
 
@@ -405,17 +227,25 @@ class PythonOracles:
 
     def _of_method(self, call: ast.Call, name: str) -> OracleEdit | None:
         """A method of `unittest.TestCase`."""
-        if name in _EQUAL_METHODS and len(call.args) >= 2:  # noqa: PLR2004 - two values
+        has_two_values = len(call.args) >= 2  # noqa: PLR2004
+        if name in _EQUAL_METHODS and has_two_values:
             first, second = call.args[:2]
-            if _is_none(first) or _is_none(second):
-                return self._wrapped(self._expected(first, second))
-            return self._literal_of_either(second, first) or self._wrapped(self._expected(first, second))
-        if name == "assertAlmostEqual" and len(call.args) >= 2:  # noqa: PLR2004
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            places = given.get("places", call.args[2] if len(call.args) > 2 else None)  # noqa: PLR2004
-            is_fine = (_number(places, 7) or 0) >= 0 and (places is None or _number(places, 7) is not None)
-            return self._shifted_of(call.args[0], call.args[1], _number(given.get("delta"), 1)) if is_fine else None
+            changed = None
+            if not _is_none(first) and not _is_none(second):
+                changed = self._literal_of_either(second, first)
+            return changed or self._wrapped(self._expected(first, second))
+        if name == "assertAlmostEqual" and has_two_values:
+            return self._of_almost_equal(call)
         return self._of_truth_method(call, name) or self._of_turned(call, name)
+
+    def _of_almost_equal(self, call: ast.Call) -> OracleEdit | None:
+        """None where the places are not known, or are in front of the point."""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        places = given.get("places", call.args[2] if len(call.args) > 2 else None)  # noqa: PLR2004
+        digits = _number(places, 7)
+        if digits is None or digits < 0:
+            return None
+        return self._shifted_of(call.args[0], call.args[1], _number(given.get("delta"), 1))
 
     def _of_truth_method(self, call: ast.Call, name: str) -> OracleEdit | None:
         """`assertTrue(a == b)` and `assertFalse(a != b)`; None if there is only a condition to turn."""
@@ -448,7 +278,7 @@ class PythonOracles:
             return None
         given = {keyword.arg: _number(keyword.value, 0) for keyword in call.keywords}
         is_known = all(given.get(limit, 0) is not None for limit in ("rtol", "atol", "decimal"))
-        has_literal = any(True for _ in _constants_of(second))
+        has_literal = any(True for _ in constants_of(second))
         if not is_known or not has_literal or (given.get("rtol") or 0) > _LARGEST_RELATIVE:
             return None
         return self._shifted(second, (given.get("atol") or 0) + 2)
@@ -464,7 +294,7 @@ class PythonOracles:
         expected = call.args[0]
         unused = [name for name in _UNRELATED if name not in self.source.text]
         if unused and not _CONTROL.search(ast.unparse(expected)):
-            yield _replaced("raises", expected, self.chance.choice(unused), self.source)
+            yield replaced("raises", expected, self.chance.choice(unused), self.source)
 
     def _of_thrown(self, call: ast.Call, body: Sequence[ast.stmt]) -> Iterator[OracleEdit]:
         """A new exception, raised where the test expects one of the project's own."""
@@ -481,11 +311,6 @@ class PythonOracles:
         start, _ = self.source.span(body[0])
         thrown = f'raise type("{random_word(self.chance).title()}", (Exception,), {{}}); '
         yield OracleEdit("thrown", (TextEdit(start, start, thrown),))
-
-
-def _replaced(kind: OracleKind, node: ast.expr, text: str, source: SourceText) -> OracleEdit:
-    start, end = source.span(node)
-    return OracleEdit(kind, (TextEdit(start, end, text),))
 
 
 def _conjuncts(test: ast.expr) -> Iterator[ast.expr]:
@@ -508,45 +333,9 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _constants_of(node: ast.expr) -> Iterator[tuple[ast.expr, Sequence[object]]]:
-    """Constants of which each decides what the literal is equal to, with those that it must not become.
-
-    An element of a set must not become another one; a value of a dictionary counts where no later key can replace it.
-    """
-    match node:
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            for element in elements:
-                yield from _constants_of(element)
-        case ast.Set(elts=elements):
-            members = [constant(element) for element in elements]
-            if None not in members and len(set(members)) == len(members):
-                for element in elements:
-                    yield element, members
-        case ast.Dict(keys=keys, values=values):
-            known = [constant(key) for key in keys if key is not None and constant(key) is not None]
-            if len(known) == len(keys) == len(set(known)):
-                for value in values:
-                    yield from _constants_of(value)
-        case ast.Call(func=function, args=[inner, *_]) if _ARRAYS.search(ast.unparse(function)):
-            yield from _constants_of(inner)
-        case _ if constant(node) is not None:
-            yield node, ()
-        case _:
-            pass
-
-
-def _is_among(text: str, values: Collection[object]) -> bool:
-    return bool(values) and any(ast.literal_eval(text) == value for value in values)
-
-
 def _number(node: ast.expr | None, default: float) -> float | None:
     """A number that the source states; None if it is computed."""
     if node is None or _is_none(node):
         return default
     value = constant(node)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
-
-
-@lru_cache(maxsize=4)
-def _names_of(tree: ast.Module) -> Names:
-    return Names(tree)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kotef.integrity.probes.oracles.python_tests import FunctionNode
-from kotef.integrity.probes.source_text import SourceText, parsed
+from kotef.integrity.probes.source_text import parsed
 from kotef.integrity.python_imports import module_files
+from kotef.source import SourceText
 
 Find = Callable[[str], FunctionNode | None]
 """From what a test calls, as `same` or `helpers.same`, to the function in another file."""
@@ -28,13 +29,15 @@ def returned_arguments(call: ast.Call, helper: FunctionNode) -> Iterator[ast.exp
 def _bound(call: ast.Call, helper: FunctionNode, sides: Sides) -> Iterator[ast.expr]:
     given = helper.args
     is_static = not helper.decorator_list or ast.unparse(helper.decorator_list[0]) == "staticmethod"
-    if not is_static or given.vararg or given.kwarg or any(isinstance(arg, ast.Starred) for arg in call.args):
+    is_plain = is_static and not given.vararg and not given.kwarg
+    if not is_plain or any(isinstance(arg, ast.Starred) for arg in call.args):
         return
+
     names = [each.arg for each in (*given.posonlyargs, *given.args)]
     if names[:1] in (["self"], ["cls"]):
         names = names[1:]
-    named = {keyword.arg: keyword.value for keyword in call.keywords}
-    bound = dict(zip(names, call.args, strict=False)) | {name: value for name, value in named.items() if name}
+    bound = dict(zip(names, call.args, strict=False))
+    bound |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     for name in _compared(helper, sides):
         if name in bound:
             yield bound[name]
@@ -107,33 +110,43 @@ def imported_function(tree: ast.Module, path: str, name: str, read: Read) -> Hel
         bases = [ast.unparse(base) for node in tree.body if isinstance(node, ast.ClassDef) for base in node.bases]
         found = (imported_function(tree, path, f"{base}.{last}", read) for base in bases if base != "self")
         return next((each for each in found if each), None)
-    for node in tree.body:
-        for place, inside in _imported(node, path, first, last):
-            content = read(place)
-            found_there = _function(place, content, inside) if content else None
-            if found_there is not None:
-                return found_there
+
+    places = (each for node in tree.body for each in _imported(node, path, first, last))
+    for place, inside in places:
+        content = read(place)
+        found_there = _function(place, content, inside) if content else None
+        if found_there is not None:
+            return found_there
     return None
 
 
 def _imported(node: ast.stmt, path: str, first: str, last: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Files that a name may come from, and what it is called there, classes around it first."""
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            if first == (alias.asname or alias.name):
-                yield from ((place, (last,)) for place in module_files(alias.name, path))
-        return
-    if not isinstance(node, ast.ImportFrom):
-        return
-    dots = "." * node.level
-    for alias in node.names:
-        known = alias.asname or alias.name
-        if known == last and not first:
-            yield from ((place, (alias.name,)) for place in module_files(f"{dots}{node.module or ''}", path))
-        elif known == first:
-            module = f"{node.module}.{alias.name}" if node.module else alias.name
-            yield from ((place, (last,)) for place in module_files(f"{dots}{module}", path))
-            yield from ((place, (alias.name, last)) for place in module_files(f"{dots}{node.module or ''}", path))
+    match node:
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                if first == (alias.asname or alias.name):
+                    yield from ((place, (last,)) for place in module_files(alias.name, path))
+        case ast.ImportFrom(names=aliases):
+            for alias in aliases:
+                yield from _imported_from(node, alias, path, (first, last))
+        case _:
+            pass
+
+
+def _imported_from(
+    node: ast.ImportFrom, alias: ast.alias, path: str, name: tuple[str, str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The same for one name of `from … import …`."""
+    first, last = name
+    known = alias.asname or alias.name
+    module = "." * node.level + (node.module or "")
+    if known == last and not first:
+        yield from ((place, (alias.name,)) for place in module_files(module, path))
+    elif known == first:
+        inner = f"{module}.{alias.name}" if node.module else f"{module}{alias.name}"
+        yield from ((place, (last,)) for place in module_files(inner, path))
+        yield from ((place, (alias.name, last)) for place in module_files(module, path))
 
 
 def _function(place: str, content: bytes, names: tuple[str, ...]) -> HelperModule | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kotef.integrity.probes.oracles.python_tests import FunctionNode, PythonTest
-from kotef.integrity.probes.source_text import SourceText, TextEdit
+from kotef.source import SourceText, TextEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,21 @@ def _assigned(name: str, tree: ast.Module, test: PythonTest) -> ast.expr | None:
     reads = [node for function in (test.function, *test.helpers) for node in _reads(name, function)]
     if len(reads) != 1:
         return None
-    local = [node for node in ast.walk(test.function) if isinstance(node, ast.Name | ast.arg) and _binds(node, name)]
+
+    local = _bindings(name, test.function)
     if local:
         return _value_of(name, test.function.body) if len(local) == 1 else None
-    bound = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg) and _binds(node, name)]
+
     tests = [node for node in ast.walk(tree) if isinstance(node, FunctionNode) and node.name.startswith("test")]
     by_tests = {id(read) for function in tests for read in _reads(name, function)}
-    if len(bound) != 1 or any(id(read) not in by_tests for read in _reads(name, tree)):
+    is_read_elsewhere = any(id(read) not in by_tests for read in _reads(name, tree))
+    if len(_bindings(name, tree)) != 1 or is_read_elsewhere:
         return None
     return _value_of(name, tree.body)
+
+
+def _bindings(name: str, tree: ast.AST) -> list[ast.AST]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg) and _binds(node, name)]
 
 
 def _reads(name: str, scope: ast.AST) -> Iterator[ast.Name]:

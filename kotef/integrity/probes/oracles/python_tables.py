@@ -10,8 +10,9 @@ from typing import Final
 
 from kotef.integrity.probes.oracles.python_tests import PythonTest, statements
 from kotef.integrity.probes.oracles.wrong_answer import Beside
-from kotef.integrity.probes.source_text import SourceText, parsed
+from kotef.integrity.probes.source_text import parsed
 from kotef.integrity.protected_files import is_protected
+from kotef.source import SourceText
 
 Read = Callable[[str], bytes | None]
 Key = int | str

@@ -134,20 +134,28 @@ def _c(tokens: TokenText, names: Sequence[str]) -> Iterator[Region]:
     last = names[-1]
     group, _, name = last.rpartition(".")
     if group:
-        for at in range(len(tokens.tokens)):
-            if tokens.is_sign(at, "(") and re.fullmatch(r"TEST(?:_F|_P)?", callee(tokens, at)):
-                words = [tokens.text(start) for start, _ in tokens.arguments(at)]
-                body = tokens.partner[at] + 1
-                if words == [group, name] and tokens.is_sign(body, "{"):
-                    yield body + 1, tokens.partner[body]
+        yield from (body for at, body in _macros(tokens, r"TEST(?:_F|_P)?") if _words_in(tokens, at) == [group, name])
         return
-    for at in range(len(tokens.tokens)):
-        if tokens.is_sign(at, "(") and re.fullmatch(r"(?:TEST_CASE|SCENARIO|START_TEST|Test|TEST)", callee(tokens, at)):
-            body = tokens.partner[at] + 1
-            titles = [title_of(tokens, at + 1) or tokens.text(at + 1), tokens.text(tokens.partner[at] - 1)]
-            if last in titles and tokens.is_sign(body, "{"):
-                yield body + 1, tokens.partner[body]
+
+    for at, body in _macros(tokens, r"(?:TEST_CASE|SCENARIO|START_TEST|Test|TEST)"):
+        titles = [title_of(tokens, at + 1) or tokens.text(at + 1), tokens.text(tokens.partner[at] - 1)]
+        if last in titles:
+            yield body
     yield from _function(tokens, last)
+
+
+def _macros(tokens: TokenText, name: str) -> Iterator[tuple[int, Region]]:
+    """Calls with a body behind them: where their bracket opens, and the inside of the body."""
+    for at in range(len(tokens.tokens)):
+        if tokens.is_sign(at, "(") and re.fullmatch(name, callee(tokens, at)):
+            body = tokens.partner[at] + 1
+            if tokens.is_sign(body, "{"):
+                yield at, (body + 1, tokens.partner[body])
+
+
+def _words_in(tokens: TokenText, opening: int) -> list[str]:
+    """The first word of each argument."""
+    return [tokens.text(start) for start, _ in tokens.arguments(opening)]
 
 
 _FINDERS: Final[dict[Dialect, Callable[[TokenText, Sequence[str]], Iterator[Region]]]] = {

@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.integrity.probes.oracles.near_values import near_integer, near_text, other_character
 from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, OracleKind, WrongAnswer, wrong_answer
-from kotef.integrity.probes.source_text import SourceText, TextEdit
+from kotef.source import SourceText, TextEdit
 
 SUFFIXES: Final = (".sh", ".bash")
 FIRST_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")

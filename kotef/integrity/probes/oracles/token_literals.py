@@ -163,7 +163,7 @@ def _holder_start(tokens: TokenText, opening: int) -> int | None:
 
 
 def _go_type_start(tokens: TokenText, opening: int) -> int | None:
-    """Of a slice `[]T{…}`; maps and structures are left alone, for their keys look like values."""
+    """Start of a slice `[]T{…}`; maps and structures are left alone, because their keys look like values."""
     at = opening - 1
     if not tokens.is_word(at):
         return opening if tokens.is_sign(at, ",", "{") else None

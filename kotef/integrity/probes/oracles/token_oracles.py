@@ -2,31 +2,24 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kotef.integrity.probes.oracles.assertion_table import CHAIN_CLOSE, CHAIN_EQUAL, FAILURES, FORMS, AssertionForm
-from kotef.integrity.probes.oracles.enum_members import NO_ENUMS, EnumSource
+from kotef.integrity.probes.oracles.enum_members import EnumSource
 from kotef.integrity.probes.oracles.near_values import random_word
 from kotef.integrity.probes.oracles.regions import Region, callee, callee_start, helpers_of, region_of
-from kotef.integrity.probes.oracles.token_literals import changed_literal, literals_in, moved_number, number_of
+from kotef.integrity.probes.oracles.token_edits import Near, TokenEdits
+from kotef.integrity.probes.oracles.token_literals import literals_in, moved_number, number_of
 from kotef.integrity.probes.oracles.tokens import Dialect, TokenText, dialect_of
-from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, OracleKind, WrongAnswer, wrong_answer
-from kotef.integrity.probes.source_text import SourceText, TextEdit, line_breaks
+from kotef.integrity.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
+from kotef.integrity.probes.source_text import line_breaks
+from kotef.source import SourceText, TextEdit
 
 _SCRIPT: Final = frozenset({"javascript", "typescript"})
 _GO_FAILS: Final = re.compile(r"\w+(?:\.T\(\))?\.(?:Errorf?|Fatalf?|Fail|FailNow)|panic|log\.Fatalf?")
 _GO_EQUAL: Final = re.compile(r"(?:reflect\.DeepEqual|\w+\.Equal)")
 _GO_IS: Final = re.compile(r"errors\.Is")
-Near = Callable[[TokenText, int, random.Random], str | None]
-"""From a token that is a literal to another text, or None."""
-_UNEQUAL: Final = (
-    '((v) => typeof v === "number" ? (Number.isFinite(v) ? v + {step} * (1 + Math.abs(v)) : {step})'
-    ' : typeof v === "bigint" ? v + {step}n'
-    ' : typeof v === "string" ? v + "{letter}" : typeof v === "boolean" ? !v : Array.isArray(v) ? [...v, {step}]'
-    ' : v === null || v === undefined ? {step} : Symbol("{letter}"))('
-)
 
 
 def token_answers(
@@ -76,17 +69,8 @@ def same_edits(
             yield from oracle.edits
 
 
-@dataclass
-class TokenOracles:
+class TokenOracles(TokenEdits):
     """The oracles of one region."""
-
-    source: SourceText
-    tokens: TokenText
-    region: Region
-    chance: random.Random
-    near: Near = changed_literal
-    """What a literal is exchanged for; something else than a near value makes no answer wrong."""
-    enums: EnumSource = NO_ENUMS
 
     def all(self) -> Iterator[OracleEdit]:
         """Each oracle, in the order of the source."""
@@ -131,23 +115,28 @@ class TokenOracles:
     def _of_form(self, form: AssertionForm, opening: int, called: str) -> OracleEdit | None:
         arguments = self.tokens.arguments(opening)
         if form.is_true:
-            if self.tokens.dialect in {"java", "kotlin"} and len(arguments) > 1:  # a message is on either side
-                texts = [self.tokens.tokens[end - 1].kind == "text" for _, end in arguments]
-                arguments = [value for value, is_text in zip(arguments, texts, strict=True) if not is_text]
-                arguments = arguments if len(arguments) == 1 else []
+            arguments = self._without_message(arguments)
             return self._of_truth(*arguments[0]) if arguments else None
+
         values = self._values(form, arguments)
         if values and form.limit is not None:
             return self._of_tolerance(form, values, arguments)
         if values and self._has_delta(arguments):
-            return self._of_tolerance(
-                AssertionForm(form.dialects, form.called, form.values, limit=2), values, arguments
-            )
+            with_limit = AssertionForm(form.dialects, form.called, form.values, limit=2)
+            return self._of_tolerance(with_limit, values, arguments)
+
         found = self._literal_of(values) or self._definition_of(values, (opening, self.tokens.partner[opening]))
         found = found or self._built_of(values) or self._member_of(values)
         if found is None and self.tokens.dialect == "javascript" and len(values) > 1:
             found = self._wrapped(values[1])
         return found or self._turned(form, opening, called)
+
+    def _without_message(self, arguments: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The value that is true: of Java and Kotlin, whose message is on either side, what is not a text."""
+        if self.tokens.dialect not in {"java", "kotlin"} or len(arguments) < 2:  # noqa: PLR2004 - value and message
+            return arguments
+        values = [(start, end) for start, end in arguments if self.tokens.tokens[end - 1].kind != "text"]
+        return values if len(values) == 1 else []
 
     def _values(self, form: AssertionForm, arguments: list[Region]) -> list[Region]:
         """The arguments that are compared; a message may be in front of them in older JUnit."""
@@ -194,91 +183,6 @@ class TokenOracles:
             return None
         at = opening - (2 if self.tokens.is_sign(opening - 1, "!") else 1)
         return self._replaced("condition", at, turned)
-
-    # -- values
-
-    def _literal_of(self, values: list[Region]) -> OracleEdit | None:
-        """One literal of the side that is one; of a single token first."""
-        for start, end in sorted(values, key=lambda value: value[1] - value[0]):
-            found = list(literals_in(self.tokens, start, end))
-            self.chance.shuffle(found)
-            for at in found:
-                if text := self.near(self.tokens, at, self.chance):
-                    return self._replaced("literal", at, text)
-        return None
-
-    def _built_of(self, values: list[Region]) -> OracleEdit | None:
-        """All literals in an object that is made for the comparison: `Money{900}`, `Money::new(900)`."""
-        tokens = self.tokens
-        for start, end in values:
-            opening = tokens.partner[end - 1] if tokens.is_sign(end - 1, ")", "}") else start
-            if not start < opening < end or not self._is_made(start, opening):
-                continue
-            found = [at for at in range(opening, end) if tokens.tokens[at].kind in {"number", "text"}]
-            texts = [(at, self.near(tokens, at, self.chance)) for at in found]
-            edits = [self._replaced("literal", at, text).edits[0] for at, text in texts if text]
-            if edits:
-                return OracleEdit("literal", tuple(edits))
-        return None
-
-    def _member_of(self, values: list[Region]) -> OracleEdit | None:
-        """A member of an enumeration: another one of it."""
-        for start, end in values:
-            if text := self.enums.another(self.tokens, start, end, self.chance):
-                return self._replaced("wrapped", end - 1, text)
-        return None
-
-    def _is_made(self, start: int, opening: int) -> bool:
-        """Whether what is in front of the bracket is a type."""
-        head = self._text(start, opening)
-        match self.tokens.dialect:
-            case "go":
-                return self.tokens.is_sign(opening, "{") and re.fullmatch(r"&?[\w.]+", head) is not None
-            case "rust":
-                return re.fullmatch(r"&?(?:\w+::)*[A-Z]\w*(?:::\w+)?", head) is not None
-            case "java" | "javascript" | "typescript" | "php":
-                return re.fullmatch(r"new\s+[\w.]+", head) is not None
-            case _:
-                return False
-
-    def _definition_of(self, values: list[Region], use: Region) -> OracleEdit | None:
-        """The literal that a name was given, where only this assertion reads it."""
-        tokens = self.tokens
-        for start, end in values:
-            if end - start != 1 or not tokens.is_word(start):
-                continue
-            name = tokens.text(start)
-            places = [at for at in range(*self.region) if tokens.is_word(at, name) and not tokens.is_sign(at - 1, ".")]
-            outside = [at for at in places if not use[0] <= at <= use[1]]
-            if len(outside) != 1 or not tokens.is_sign(outside[0] + 1, "=", ":="):
-                continue
-            literal = outside[0] + 2
-            ends = tokens.is_sign(literal + 1, ";") or self._is_last_of_line(literal)
-            if ends and list(literals_in(tokens, literal, literal + 1)):
-                text = self.near(tokens, literal, self.chance)
-                return self._replaced("literal", literal, text) if text else None
-        return None
-
-    def _is_last_of_line(self, at: int) -> bool:
-        if at + 1 >= len(self.tokens.tokens):
-            return True
-        between = self.source.text[self.tokens.tokens[at].end : self.tokens.tokens[at + 1].start]
-        return "\n" in between
-
-    def _wrapped(self, value: Region) -> OracleEdit:
-        front = _UNEQUAL.format(step=self.chance.randint(3, 9), letter=random_word(self.chance)[0])
-        return self._around("wrapped", value, (front, ")"))
-
-    def _replaced(self, kind: OracleKind, at: int, text: str) -> OracleEdit:
-        token = self.tokens.tokens[at]
-        return OracleEdit(kind, (TextEdit(token.start, token.end, text),))
-
-    def _around(self, kind: OracleKind, value: Region, ends: tuple[str, str]) -> OracleEdit:
-        start, end = self._span(value)
-        return OracleEdit(kind, (TextEdit(start, start, ends[0]), TextEdit(end, end, ends[1])))
-
-    def _span(self, value: Region) -> tuple[int, int]:
-        return self.tokens.tokens[value[0]].start, self.tokens.tokens[value[1] - 1].end
 
     # -- conditions
 
@@ -370,10 +274,6 @@ class TokenOracles:
         if not _GO_EQUAL.fullmatch(called):
             return None
         return self._literal_of(values) or self._definition_of(values, use) or self._built_of(values)
-
-    def _text(self, start: int, end: int) -> str:
-        first, last = self._span((start, end))
-        return self.source.text[first:last]
 
     # -- JavaScript chains
 

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
-from kotef.integrity.probes.source_text import SourceText, TextEdit
+from kotef.source import SourceText, TextEdit
 
 OracleKind = Literal["literal", "near", "golden", "wrapped", "condition", "raises", "thrown", "tolerance"]
-
-ORACLE_KINDS: Final[tuple[OracleKind, ...]] = get_args(OracleKind)
 
 _MAX_LINE: Final = 240
 """Characters of a line that people are shown."""
@@ -24,7 +22,7 @@ class WrongAnswer:
     line: int
     """The first changed line, from 1."""
     was: str
-    """That line before the change, stripped; for people."""
+    """The line before the change, stripped; for people."""
     now: str
     """The same line after the change."""
     content: bytes
@@ -60,11 +58,11 @@ def wrong_answer(path: str, source: SourceText, oracle: OracleEdit) -> WrongAnsw
     """The edit applied; None if it changes nothing, moves lines, or does not fit the encoding of the file."""
     place, before = (oracle.beside.path, oracle.beside.source) if oracle.beside else (path, source)
     changed = before.edited(oracle.edits)
-    content = changed.content()
+    content = changed.encoded()
     if content is None or changed.text == before.text or len(changed.line_starts) != len(before.line_starts):
         return None
     line = _first_difference(before, changed)
-    halted = source.edited(oracle.halt).content() if oracle.halt else None
+    halted = source.edited(oracle.halt).encoded() if oracle.halt else None
     was, now = (text.line(line).strip()[:_MAX_LINE] for text in (before, changed))
     return WrongAnswer(oracle.kind, place, line, was, now, content, halted, path)
 

@@ -3,9 +3,8 @@
 import ast
 import builtins
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-
-from kotef.fixers.source import PythonText
 
 Scope = ast.AST
 """A module, function, lambda, class or comprehension."""
@@ -25,9 +24,10 @@ class Scopes:
     `globals()` are not seen.
     """
 
-    def __init__(self, source: PythonText) -> None:
-        self._nodes = source.nodes
-        self.parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
+        """`nodes` are all of the module's tree, as `ast.walk` gives them."""
+        self._nodes = nodes
+        self.parents = parents_of(nodes)
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope a node is evaluated in: decorators, defaults, bases and annotations belong to the one around."""
@@ -117,6 +117,11 @@ class Scopes:
             if isinstance(node, ast.Global):
                 found[self.scope_of(node)].update(node.names)
         return found
+
+
+def parents_of(nodes: Iterable[ast.AST]) -> dict[ast.AST, ast.AST]:
+    """Each child of the nodes with its parent."""
+    return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
 
 def bound_by(node: ast.AST) -> tuple[str, ...]:
