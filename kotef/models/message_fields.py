@@ -121,11 +121,11 @@ class ContentParts:
                 self._add(_plain(new))
 
     def _add(self, new: dict[str, Any]) -> None:
-        last = self._parts[-1] if self._parts else {}
-        if last.get("type") != new.get("type") or "index" in new:
+        kind = new.get("type")
+        if self._parts and isinstance(kind, str) and self._parts[-1].get("type") == kind and "index" not in new:
+            self._parts[-1] = _joined_part(self._parts[-1], new)
+        else:
             self._parts.append(new)
-            return
-        self._parts[-1] = _joined_part(last, new)
 
     def kept(self) -> list[dict[str, Any]]:
         """The parts; empty where they are only text, which the message has anyway."""

@@ -82,18 +82,18 @@ class ModelResponse:
             raise AnswerError("nonsense", "the answer is JSON, but not an object")
         if chunk.get("error"):
             raise ReportedError(chunk["error"])
-        self.model = _text(chunk.get("model")) or self.model
-        self.id = _text(chunk.get("id")) or self.id
-        self.fingerprint = _text(chunk.get("system_fingerprint")) or self.fingerprint
+        self.model = encodable(_text(chunk.get("model"))) or self.model
+        self.id = encodable(_text(chunk.get("id"))) or self.id
+        self.fingerprint = encodable(_text(chunk.get("system_fingerprint"))) or self.fingerprint
         for path in (("usage",), *USAGE):
             found = _at(chunk, path)
             if isinstance(found, dict):
                 self.usage = found
         for choice in _dicts(chunk.get("choices")):
-            if choice.get("index") in {0, None}:
+            if choice.get("index") in (0, None):  # a tuple: an index that cannot be hashed is none of these
                 self._has_choice = True
                 self._take(choice.get("delta") or choice.get("message"))
-                self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
+                self.finish_reason = encodable(_text(choice.get("finish_reason"))) or self.finish_reason
 
     def _take(self, part: object) -> None:
         if not isinstance(part, dict):

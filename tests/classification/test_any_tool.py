@@ -280,9 +280,9 @@ def test_what_a_linter_only_warns_of_does_not_hide_its_findings() -> None:
     ("said", "cause"),
     [
         ("pattern ./...: directory prefix . does not contain main module", "does not contain main module"),
-        ("build constraints exclude all Go files in /work/a", "build constraints exclude all Go files"),
+        ("build constraints exclude all Go files in /src/a", "build constraints exclude all Go files"),
         ("package x.io/a\n\timports x.io/b\n\timports x.io/a: import cycle not allowed", "import cycle not allowed"),
-        ("found packages a (a.go) and b (b.go) in /work/a", "found packages a (a.go) and b (b.go)"),
+        ("found packages a (a.go) and b (b.go) in /src/a", "found packages a (a.go) and b (b.go)"),
     ],
 )
 @pytest.mark.parametrize("package", ["./...", "x.io/a"])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support.any_json import any_json, arguments, texts
+from support.any_answers import answers
+from support.any_json import arguments
 from support.loop import DONE, Agent, Ran, one_bug
 from support.openai_server import Call, Reply, Request, call, calls
 
@@ -162,39 +163,6 @@ def test_a_count_of_tokens_beyond_reason_is_bounded(project: Path, run) -> None:
 # ---- messages of any shape
 
 
-PARTS = st.lists(
-    st.fixed_dictionaries({"type": st.sampled_from(("text", "image", "x")), "text": texts() | any_json()}), max_size=3
-)
-CONTENT = st.none() | texts() | PARTS | any_json()
-
-
-def raw_calls() -> st.SearchStrategy[Any]:
-    name = st.sampled_from(("view_file", "list_dir", "run_checks", "\x1b[31m", "\ud800")) | any_json(depth=2)
-    written = st.sampled_from(("{}", '{"path": "calc.py"}', "[" * 5_000, "nul", '"\\ud800"', '{"path": "\\u0000"}'))
-    function = st.fixed_dictionaries({}, optional={"name": name, "arguments": written | any_json()})
-    one = st.fixed_dictionaries(
-        {},
-        optional={
-            "id": st.sampled_from(("x", "x", "", None)) | any_json(depth=1),
-            "index": st.sampled_from((0, 0, 1, None)) | any_json(depth=1),
-            "type": st.just("function") | any_json(depth=1),
-            "function": function | any_json(depth=2),
-        },
-    )
-    return st.lists(one | any_json(depth=2), max_size=4) | any_json(depth=2)
-
-
-@st.composite
-def bodies(draw: st.DrawFn) -> str:
-    """The body of an answer whose parts have any shape."""
-    optional = {"content": CONTENT, "tool_calls": raw_calls(), "refusal": CONTENT, "reasoning_content": CONTENT}
-    message = draw(st.fixed_dictionaries({"role": st.just("assistant")}, optional=optional))
-    finish = draw(st.sampled_from(("stop", "tool_calls", "tool_calls", "length", "odd", None, 5)))
-    usage = draw(st.sampled_from(({"prompt_tokens": 10, "completion_tokens": 2}, {}, None)) | any_json(depth=3))
-    choice = {"index": 0, "finish_reason": finish, "message": message}
-    return json.dumps({"id": draw(texts()), "model": draw(texts()), "choices": [choice], "usage": usage})
-
-
 def any_messages(root: Path, run, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from kotef.models.openai import StrictChatOpenAI
 
@@ -209,7 +177,7 @@ def any_messages(root: Path, run, made: list[str], monkeypatch: pytest.MonkeyPat
     sound(ran, also=7)
 
 
-BODIES = st.lists(bodies(), min_size=10, max_size=20)
+BODIES = st.lists(answers().map(json.dumps), min_size=10, max_size=20)
 
 
 @played(2)

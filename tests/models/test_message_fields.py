@@ -125,14 +125,16 @@ def test_a_field_in_any_pieces_is_the_field(text: str, cuts: list[int]) -> None:
     assert parts.kept() == [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]
 
 
+NAMES = st.sampled_from(("type", "index", "text", "thinking", "id", "function", "signature")) | st.text(max_size=5)
+KINDS = st.sampled_from(("text", "thinking", "x", 0, None))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | KINDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=12,
 )
 
 
-@given(st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=3), max_size=4))
+@given(st.lists(st.dictionaries(NAMES, JSON, max_size=3), max_size=4))
 def test_no_field_is_too_strange_to_be_kept(pieces: list[dict[str, Any]]) -> None:
     added = AddedFields()
     for piece in pieces:
@@ -140,6 +142,22 @@ def test_no_field_is_too_strange_to_be_kept(pieces: list[dict[str, Any]]) -> Non
         added.take_call(piece)
     json.dumps(added.kept(), allow_nan=False).encode()
     JsonPlusSerializer().dumps_typed(added.kept())
+
+
+@given(st.lists(JSON, max_size=6))
+def test_no_content_is_too_strange_to_be_kept(pieces: list[Any]) -> None:
+    parts = ContentParts()
+    for piece in pieces:
+        parts.take(piece)
+    parts.thoughts().encode()
+    json.dumps(parts.kept(), allow_nan=False).encode()
+    JsonPlusSerializer().dumps_typed(parts.kept())
+
+
+def test_a_first_part_without_a_type_is_kept() -> None:
+    parts = ContentParts()
+    parts.take([{"command": []}, {"type": "thinking", "thinking": "x"}])
+    assert parts.kept() == [{"command": []}, {"type": "thinking", "thinking": "x"}]
 
 
 def test_a_field_that_is_nested_without_end_is_cut() -> None:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from support.any_answers import answers
 
 from kotef.models.errors import AnswerError
 from kotef.models.response_parser import MAX_ANSWER, ModelResponse, read_answer
@@ -191,6 +193,17 @@ def test_any_json_is_an_answer_or_an_answer_error(value: Any) -> None:
     for body in (json.dumps(value).encode(), b"data: " + json.dumps(value).encode()):
         with suppress(AnswerError):
             assert isinstance(message(read(body)), AIMessage)
+
+
+@given(answers() | st.lists(answers(part="delta"), min_size=1, max_size=4))
+@settings(max_examples=200)
+def test_an_answer_with_parts_of_any_shape_can_be_kept(sent: dict[str, Any] | list[dict[str, Any]]) -> None:
+    chunks = sent if isinstance(sent, list) else []
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) or json.dumps(sent)
+    with suppress(AnswerError):
+        found = message(read(body.encode()))
+        JsonPlusSerializer().dumps_typed(found)
+        json.dumps(found.model_dump(), ensure_ascii=False, allow_nan=False).encode()
 
 
 @given(st.binary(max_size=60))

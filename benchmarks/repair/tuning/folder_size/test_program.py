@@ -1,6 +1,6 @@
 from program import big_folders, folder_size
 
-HOME = {"notes": 10, "music": {"a": 400, "b": 300}, "work": {"old": {"x": 900}, "now": {"y": 5}}}
+HOME = {"notes": 10, "music": {"a": 400, "b": 300}, "pictures": {"old": {"x": 900}, "now": {"y": 5}}}
 
 
 def test_file():
@@ -28,8 +28,8 @@ def test_top_level():
 
 
 def test_below_each_other():
-    assert big_folders(HOME, 800) == ["/work", "/work/old"]
+    assert big_folders(HOME, 800) == ["/pictures", "/pictures/old"]
 
 
 def test_small_limit():
-    assert big_folders(HOME, 4) == ["/music", "/work", "/work/now", "/work/old"]
+    assert big_folders(HOME, 4) == ["/music", "/pictures", "/pictures/now", "/pictures/old"]
