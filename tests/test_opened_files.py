@@ -52,7 +52,7 @@ OF_RUNS = frozenset(
         nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
         runs/exports/importer.py runs/prune.py runs/public_record.py replay/workspace_copy.py replay/record_types.py
         replay/recorder.py replay/rejudgement.py replay/comparison.py report/page_data.py
-        report/failure_locations.py report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
+        report/failure_locations.py report/logs.py runs/setup.py runs/store.py runs/attempt_trees.py runs/elapsed_time.py
         mcp_server/background_run.py tools/background.py mcp_client/sessions.py workspace/ignored_backup.py sandbox/output.py
         workspace/last_tree.py workspace/file_swap_journal.py tools/stash.py
         """,
@@ -73,7 +73,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/runners/plugins/__init__.py": f"plug-ins, {PACKAGED}, copied into {TEMPORARY}",
     "checks/runners/plugins/goexec.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "checks/runners/plugins/sitecustomize.py": f"runs in the project's process; its report goes into {TEMPORARY}",
-    "extensions/installation.py": "metadata of distributions in the folders of the interpreter that runs kotef",
+    "extensions/discovery.py": "metadata of distributions in the folders of the interpreter that runs kotef",
     "sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
     "cli/commands/classify.py": NAMED,
     "cli/commands/demo.py": f"only whether the folder that the person named is empty; {TEMPORARY}",
@@ -128,11 +128,11 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
     "sandbox/limits.py": KERNEL,
     "sandbox/masks.py": "only names, links not followed",
-    "sandbox/probe.py": TEMPORARY,
+    "sandbox/levels.py": TEMPORARY,
     "sandbox/private_home.py": SANDBOX,
     "sandbox/services.py": KERNEL,
     "sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
-    "sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
+    "sandbox/level_trial.py": "runs inside the sandbox, on the paths it is given",
     "workspace/loose_objects.py": f"snapshots in {STATE}",
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
     "files/transfer.py": f"{DESCRIPTOR}; {STATE}",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kotef.cli.screen import console, plain, say_json
-from kotef.runs.attempt_diff import RestoredFiles
+from kotef.runs.attempt_trees import RestoredFiles
 from kotef.runs.store import RunDir
 
 SHOWN: Final = 20

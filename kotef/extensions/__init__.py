@@ -7,10 +7,10 @@ from kotef.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from kotef.extensions.check_adapter import extension_checks
     from kotef.extensions.coder_adapter import ExtensionCoder
+    from kotef.extensions.discovery import installed_extensions
     from kotef.extensions.extension_set import ExtensionSet, is_fatal, load_extensions, open_extension
     from kotef.extensions.fixer_adapter import fixer_rows
     from kotef.extensions.guard_adapter import guard_rules
-    from kotef.extensions.installation import installed_extensions
     from kotef.extensions.seam import (
         SEAM,
         CheckExtension,
@@ -42,7 +42,7 @@ else:
             "extension_set": "ExtensionSet is_fatal load_extensions open_extension",
             "fixer_adapter": "fixer_rows",
             "guard_adapter": "guard_rules",
-            "installation": "installed_extensions",
+            "discovery": "installed_extensions",
             "seam": "SEAM CheckExtension CoderExtension CoderTask CommandOutput Complaint DetectedCheck "
             "ExtensionWorkspace FixProposal FixerExtension GuardExtension GuardedCall Project ProjectFiles PythonText "
             "RefusalError SourceEdit ToolExtension",

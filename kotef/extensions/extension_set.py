@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel
 
 from kotef.errors import ExtensionError, UsageError
-from kotef.extensions.installation import InstalledExtension, installed_extensions
+from kotef.extensions.discovery import InstalledExtension, installed_extensions
 from kotef.extensions.loader import failed, load, unusable
 from kotef.extensions.selection import ExtensionSettings, SelectedExtension
 from kotef.state import ActiveExtension, ExtensionKind

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from kotef.errors import ExtensionError
-from kotef.extensions.installation import InstalledExtension
+from kotef.extensions.discovery import InstalledExtension
 
 _LONGEST: Final = 300
 """Characters of an error that are shown."""

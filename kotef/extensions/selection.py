@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from kotef.extensions.installation import InstalledExtension
+    from kotef.extensions.discovery import InstalledExtension
 
 ALL: Final = "all"
 """In place of names: every one that is installed."""

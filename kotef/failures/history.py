@@ -39,7 +39,7 @@ class FailureEntry(BaseModel):
     summary: str = Field(max_length=MAX_SUMMARY)
     """One to three lines, at most 400 characters; full output is in the run directory."""
     fingerprint: str
-    """Equal for the same failure whatever the line numbers, times and paths; see `failures.fingerprint`."""
+    """Equal for the same failure whatever the line numbers, times and paths; see `classification.fingerprints`."""
     tests: tuple[str, ...] = Field(default=(), max_length=MAX_TESTS)
     """Ids of failing tests, at most 20, first to last as the runner reported them."""
     log: str | None = None

@@ -14,7 +14,7 @@ Outcome = Literal[
     "interrupted",
     "crashed",
 ]
-"""The one ending of a run; `crashed` is a defect in kotef itself and the only one not decided by the planner."""
+"""The one ending of a run; The planner decides all but `interrupted`, and `crashed`, a defect of kotef."""
 
 EXIT_STATUS: Final[dict[Outcome, int]] = {
     "verified": 0,

@@ -58,7 +58,7 @@ _KEPT: Final = (
 )  # fmt: skip
 
 _GLOBS: Final = (*_TESTS, *_STEERING, *_KEPT)
-"""Whole files; of shared ones (pyproject.toml, package.json, setup.cfg) `tables` distinguishes the judging tables."""
+"""Whole files; `shared_config` knows the judging tables of pyproject.toml, package.json, setup.cfg."""
 
 _SHARED: Final = tuple(f"**/{name}" for name in SHARED)
 
@@ -69,7 +69,7 @@ def is_protected(path: str) -> bool:
 
 
 def is_shared(path: str) -> bool:
-    """Whether only some tables of this file judge; see `tables`."""
+    """Whether only some tables of this file judge; see `shared_config`."""
     return matches_globs(path, _SHARED)
 
 
@@ -97,7 +97,7 @@ def protected_paths(
     """The protected ones among the paths that existed at the baseline, without those that `allow` opens.
 
     The scripts and configuration files that the check commands are made of are protected too, and so is what `behind`
-    names: what those scripts run in turn, what a link among the tests leads to. Shared files are not: see `tables`.
+    names: what those scripts run in turn, what a link among the tests leads to. Shared files are not.
     """
     named = {path for command in commands for path in judging_files(command)}.union(behind)
     return frozenset(

@@ -39,10 +39,8 @@ class Dialect:
     """Beginnings of `header: value`, `system_fingerprint: …` or `owned_by: …` in its answers, in lower case."""
     proxy: bool = False
     """Whether it speaks for other providers, whose headers it may pass on."""
-    back: tuple[str, ...] = ()
-    """Fields of its messages and calls that it must have back, else it refuses the next request."""
     never: tuple[str, ...] = ()
-    """Fields of its messages that it refuses to have back."""
+    """Fields of its messages that it refuses to have back; whatever else it added is sent back."""
     tool_choice: tuple[ChoiceForm, ...] = FORMS
     """Forms it obeys or takes, the strictest first."""
     structured: tuple[Rung, ...] = LADDER
@@ -121,7 +119,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
             "https://github.com/openai/codex/issues/7519",
         ),
         hosts=("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
-        back=("extra_content",),
         overflow=(r"exceeds the maximum number of tokens",),
         window=(r"tokens allowed \((\d{3,8})\)",),
     ),
@@ -133,7 +130,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
             "https://github.com/BerriAI/litellm/pull/37470",
         ),
         hosts=("api.deepseek.com",),
-        back=("reasoning_content",),
         structured=("function_calling", "json_mode", "text"),
         cached=(("prompt_cache_hit_tokens",),),
     ),
@@ -176,7 +172,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
             "https://github.com/zed-industries/zed/issues/36094",
         ),
         hosts=("openrouter.ai",),
-        back=("reasoning_details",),
     ),
     Dialect(
         name="together",
@@ -206,7 +201,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
             "https://github.com/HKUDS/nanobot/pull/2008",
         ),
         hosts=("api.moonshot.ai", "api.moonshot.cn"),
-        back=("reasoning_content",),
         overflow=(r"exceeded model token limit",),
         window=(r"token limit: (\d{3,8})",),
         usage=(("choices", "usage"),),

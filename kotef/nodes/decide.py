@@ -31,7 +31,7 @@ def decide(state: AgentState) -> Ending | None:
     """The ending this state calls for; None to continue. Pure; the order of the rows is the agreement.
 
     `interrupted` is not here: a signal ends the process from outside, and the state stays resumable.
-    `blocked` is not here either: only a plan (or a person) can say it, so it comes after every rule of code.
+    A planner that says `blocked` comes after every rule here; see `nodes/planner.py`.
     """
     return (
         _ambiguous(state)

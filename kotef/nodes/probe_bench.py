@@ -26,7 +26,7 @@ ALWAYS: Final = 6
 
 
 SHORT: Final = 6.0
-"""Seconds that all probes together may always take."""
+"""Seconds that the optional runs may take even where the tests are faster."""
 PART: Final = 0.6
 """Fraction of the tests' time that probe runs may take; preparing them needs the rest."""
 
@@ -122,11 +122,11 @@ class Bench:
     _spent: float = field(default=0.0, init=False)
 
     def affords(self) -> bool:
-        """Whether one more run of average length keeps the total within the tests' time, or within `SHORT`."""
+        """Whether one more run of average length keeps the total within the limits; see `affordable`."""
         return self.affordable() >= 1
 
     def affordable(self) -> int:
-        """How many more runs of average length keep the total within the tests' time, or within `SHORT`."""
+        """How many more runs of average length keep the total within `PART` of the tests' time, or within `SHORT`."""
         if not self._spent:
             return MANY
         left = max(SHORT, PART * self.usual) - self._spent

@@ -95,7 +95,7 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
     collected = await _collected(session, budget.part(_FOR_COLLECTING))
     await session.set_jobs(1)
     ran = await _measured(session, request, collected, budget)
-    red = _targets(collected, ran, request.failing)
+    red = _red_tests(collected, ran, request.failing)
     red = await _alone(session, collected, ran, red, budget.part(_FOR_REPEATING))
     others = [test for test, how in ran.items() if how.state == "passed"]
     editable = [path for path in collected.modules if not request.protected(path) and path not in collected.files]
@@ -172,7 +172,7 @@ def _all_are_slow(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], 
     return bool(passed) and bool(ran) and all(how.state == "hangs" for how in ran.values())
 
 
-def _targets(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> list[int]:
+def _red_tests(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> list[int]:
     red = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
     if wanted:
         red = [test for test in red if collected.tests[test] in wanted]

@@ -17,7 +17,7 @@ from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_e
 from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction import encodable, redactor
 from kotef.report import render_report
-from kotef.runs.attempt_diff import note_left
+from kotef.runs.attempt_trees import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.events import read_events

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from kotef.sandbox.checkout import BaseCheckout, base_checkout, resolve_commit
     from kotef.sandbox.confinement import Confinement, confine
     from kotef.sandbox.environment import child_environment
+    from kotef.sandbox.levels import SANDBOX_LEVELS, Probed, choose_level, probe_level
     from kotef.sandbox.limits import SandboxLimits
     from kotef.sandbox.output import HeadTail, Log, head_and_tail
-    from kotef.sandbox.probe import SANDBOX_LEVELS, Probed, choose_level, probe_level
     from kotef.sandbox.process import OUTPUT_KEPT, Completed, run_process
     from kotef.sandbox.rooms import Rooms, filling_room, fresh_room
     from kotef.sandbox.sandbox import LEVEL_MEANINGS, OFF, Level, Sandbox, Wanted
@@ -25,7 +25,7 @@ else:
             "environment": "child_environment",
             "limits": "SandboxLimits",
             "output": "HeadTail Log head_and_tail",
-            "probe": "Probed SANDBOX_LEVELS choose_level probe_level",
+            "levels": "Probed SANDBOX_LEVELS choose_level probe_level",
             "process": "Completed OUTPUT_KEPT run_process",
             "rooms": "Rooms filling_room fresh_room",
             "sandbox": "LEVEL_MEANINGS Level OFF Sandbox Wanted",

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from kotef.cli.main import main
-from kotef.sandbox import probe as probing
+from kotef.sandbox import levels
 from kotef.sandbox.landlock import abi
 
 
@@ -52,7 +52,7 @@ def test_a_program_gets_the_same_as_one_object(workspace: Path) -> None:
 
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "bubblewrap", lambda: None)
+    monkeypatch.setattr(levels, "bubblewrap", lambda: None)
     told = json.loads(_doctor(workspace, "--json")[1])
 
     assert told["levels"]["bwrap"]["why_not"] == "bwrap is not installed"
@@ -62,8 +62,8 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(workspace: Path, monkey
 def test_where_nothing_holds_the_status_says_so_and_ci_gets_no_sandbox(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probing, "bubblewrap", lambda: None)
-    monkeypatch.setattr(probing.landlock, "abi", lambda: 0)
+    monkeypatch.setattr(levels, "bubblewrap", lambda: None)
+    monkeypatch.setattr(levels.landlock, "abi", lambda: 0)
     monkeypatch.setenv("CI", "1")
     status, said = _doctor(workspace, "--json")
 

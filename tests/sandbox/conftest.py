@@ -8,7 +8,7 @@ import pytest
 
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import probe_level
+from kotef.sandbox.levels import probe_level
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
 from tests.support.workspace import own_state, root, user_git
 

@@ -17,7 +17,7 @@ from support.confined import shell
 
 from kotef.sandbox import metadata
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import choose_level, probe_level
+from kotef.sandbox.levels import choose_level, probe_level
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
 
 Make = Callable[..., Sandbox]

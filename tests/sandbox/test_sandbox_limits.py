@@ -9,11 +9,11 @@ import pytest
 from support.confined import shell
 
 from kotef.errors import SandboxError
-from kotef.sandbox import probe as probing
+from kotef.sandbox import levels
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
+from kotef.sandbox.levels import choose_level
 from kotef.sandbox.limits import SandboxLimits, delegated
-from kotef.sandbox.probe import choose_level
 from kotef.sandbox.sandbox import Sandbox
 
 Make = Callable[..., Sandbox]
@@ -65,7 +65,7 @@ def test_processes_are_limited_for_a_normal_user(make: Make, project: Path) -> N
 def test_strict_is_never_the_lesser_level(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     env = child_environment(os.environ)
     confinement = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env)
-    monkeypatch.setattr(probing, "bubblewrap", lambda: None)
+    monkeypatch.setattr(levels, "bubblewrap", lambda: None)
 
     with pytest.raises(SandboxError, match="--sandbox strict: bwrap is not installed"):
         choose_level("strict", confinement, env, ci=False)

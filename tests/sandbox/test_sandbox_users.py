@@ -13,7 +13,7 @@ import pytest
 from kotef.errors import SandboxError
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import choose_level, probe_level
+from kotef.sandbox.levels import choose_level, probe_level
 from kotef.sandbox.sandbox import Level
 
 NOBODY = 65534
@@ -27,7 +27,7 @@ from pathlib import Path
 from kotef.sandbox.environment import child_environment
 from kotef.sandbox.process import run_process
 from kotef.sandbox.confinement import confine
-from kotef.sandbox.probe import probe_level
+from kotef.sandbox.levels import probe_level
 from kotef.sandbox.sandbox import Sandbox
 
 place, level = Path(sys.argv[1]), sys.argv[2]

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from kotef.extensions import installation
+from kotef.extensions import discovery
 
 TOOL = """
 from pydantic import BaseModel
@@ -89,7 +89,7 @@ class ExtensionPackages:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        monkeypatch.setattr(installation, "environment_folders", lambda: (folder,))
+        monkeypatch.setattr(discovery, "environment_folders", lambda: (folder,))
         monkeypatch.syspath_prepend(str(folder))
         self._before = set(sys.modules)
 

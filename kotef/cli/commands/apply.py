@@ -31,17 +31,17 @@ def apply(**options: Any) -> None:
     from kotef.cli.restored_files import report_restored
     from kotef.cli.run_choice import chosen_run
     from kotef.errors import UsageError
-    from kotef.runs import attempt_diff
+    from kotef.runs import attempt_trees
 
     attempt, saved = options["attempt"], options["saved"]
     if attempt is not None and saved is not None:
         raise UsageError("--attempt and --saved cannot be combined", hint="use one of them")
     root, run = chosen_run(options)
     if saved is not None:
-        placed = attempt_diff.apply_saved(root, run, saved, force=options["force"])
+        placed = attempt_trees.apply_saved(root, run, saved, force=options["force"])
         report_restored(run, placed, f"the state saved as {saved}", as_json=options["as_json"])
         return
     if attempt is None:
         raise UsageError("which attempt?", hint="--attempt N, or --saved K; `kotef show` lists the attempts of a run")
-    placed = attempt_diff.apply(root, run, attempt, force=options["force"])
+    placed = attempt_trees.apply(root, run, attempt, force=options["force"])
     report_restored(run, placed, f"attempt {attempt} of run {run.run_id}", as_json=options["as_json"])

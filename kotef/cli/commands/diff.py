@@ -36,7 +36,7 @@ def diff(**options: Any) -> None:
     from kotef.cli.run_choice import chosen_run
     from kotef.cli.screen import console, say_json
     from kotef.git import patch_changes
-    from kotef.runs.attempt_diff import difference
+    from kotef.runs.attempt_trees import difference
 
     root, run = chosen_run(options, newest=True)
     found = difference(root, run, options["attempt"])

@@ -25,9 +25,9 @@ def undo(**options: Any) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.restored_files import report_restored
     from kotef.cli.run_choice import chosen_run
-    from kotef.runs import attempt_diff
+    from kotef.runs import attempt_trees
 
     root, run = chosen_run(options, newest=True)
     run.must_be_own("undo")
-    placed = attempt_diff.undo(root, run, force=options["force"])
+    placed = attempt_trees.undo(root, run, force=options["force"])
     report_restored(run, placed, f"the state before run {run.run_id}", as_json=options["as_json"])

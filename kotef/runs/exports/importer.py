@@ -15,7 +15,7 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.files import permissions_of, state_dir, write_atomic
 from kotef.git import inspect
 from kotef.runs import store
-from kotef.runs.attempt_diff import save_state
+from kotef.runs.attempt_trees import save_state
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.sdd.folder import FOLDER, RUNS

@@ -8,8 +8,8 @@ import pytest
 from support.extension_packages import TOOL, ExtensionPackages
 
 from kotef.errors import ExtensionError, UsageError
-from kotef.extensions import ExtensionSettings, installation, installed_extensions, load_extensions
-from kotef.extensions.installation import GROUPS
+from kotef.extensions import ExtensionSettings, discovery, installed_extensions, load_extensions
+from kotef.extensions.discovery import GROUPS
 
 ALL = ExtensionSettings(("all",))
 TRAP = "from pathlib import Path\n\nPath({mark!r}).touch()\n\n"
@@ -180,7 +180,7 @@ def test_metadata_in_the_workspace_keeps_no_other_extension_from_being_active(
     packages.add_team("guards")
     packages.metadata("kotef-team", "1.0", {"guards": {"no-rewrites": "team_kotef.guards:NoRewrites"}}, inside)
     packages.metadata("trap", "1", {"guards": {"no-rewrites": "trap:Trap"}}, inside)
-    monkeypatch.setattr(installation, "environment_folders", lambda: (inside, packages.folder))
+    monkeypatch.setattr(discovery, "environment_folders", lambda: (inside, packages.folder))
     assert [(each.title, each.in_workspace) for each in installed_extensions(root)] == [
         ("guard no-rewrites (kotef-team 1.0)", False),
         ("guard no-rewrites (trap 1)", True),

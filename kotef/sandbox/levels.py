@@ -24,7 +24,7 @@ from kotef.sandbox.sandbox import OFF, Level, Sandbox, Wanted
 SANDBOX_LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
 """Best first."""
 
-_TRIAL: Final = Path(__file__).with_name("probe_child.py")
+_TRIAL: Final = Path(__file__).with_name("level_trial.py")
 _SECONDS: Final = 10.0
 _FORBIDDEN: Final = {
     "escape": "it writes a file outside the workspace",
