@@ -47,8 +47,8 @@ def main() -> None:
         told: list[str] = []
         cold = timed(lambda: told.append(overview(root)))
         report("overview, cold", cold, yardstick)
-        while "not looked into yet" in told[-1]:
-            print("    " + next(line for line in told[-1].splitlines() if "not looked into yet" in line))
+        while "not indexed yet" in told[-1]:
+            print("    " + next(line for line in told[-1].splitlines() if "not indexed yet" in line))
             report("overview, going on", timed(lambda: told.append(overview(root))), yardstick)
         warm = sorted(timed(lambda: overview(root)) for _ in range(5))[2]
         report("overview, warm", warm, yardstick)

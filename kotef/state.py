@@ -212,7 +212,7 @@ class Contradiction(BaseModel):
         """The contradiction as one question."""
         against = f" because of {self.other}" if self.other else ""
         found = f"checked by code: {self.found}" if self.found else "not checked by code"
-        return f"{self.place} cannot be met honestly{against}, says the coder: {self.why} ({found}). What is meant?"
+        return f"{self.place} cannot be met honestly{against}, says the coder: {self.why} ({found}). What is intended?"
 
 
 class Edits(BaseModel):

@@ -47,7 +47,7 @@ def toml_of(root: Path, name: str) -> dict[str, Any]:
         line = re.search(r"at line (\d+)", str(error))
         at = line[1] if line else text.count("\n") + 1
         deep = isinstance(error, RecursionError)
-        problem = "nested too deep" if deep else re.sub(r" \(at .*\)$", "", str(error))
+        problem = "nested too deeply" if deep else re.sub(r" \(at .*\)$", "", str(error))
         raise SpecError(f"{path}:{at}", f"broken TOML: {problem}", hint="correct that line") from error
 
 
@@ -59,7 +59,8 @@ def json_of(root: Path, name: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        line, problem = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, "nested too deep")
+        deep = (1, "nested too deeply")
+        line, problem = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else deep
         raise SpecError(f"{path}:{line}", f"broken JSON: {problem}", hint="correct that line") from error
     if not isinstance(value, dict):
         raise SpecError(f"{path}:1", "is not a JSON object", hint="the file must start with {")

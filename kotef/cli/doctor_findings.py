@@ -175,7 +175,7 @@ def _git(root: Path) -> list[Said]:
         return [("missing", "git: not found on PATH; install it: kotef stores its snapshots with it")]
     facts = inspect(root)
     if not facts.is_repo:
-        return [("note", f"workspace {root}: not a git repository; kotef works here, but with its own snapshots only")]
+        return [("note", f"workspace {root}: not a git repository; kotef works here, but only with its own snapshots")]
     state = "uncommitted work, which is kept" if facts.dirty and uncommitted(root) else "clean"
     return [("ok", f"workspace {root}: git, {facts.branch or 'detached HEAD'}, {state}")]
 

@@ -15,7 +15,7 @@ The model
 The run
   KOTEF_CODER            who edits, in order (--coder)
   KOTEF_SANDBOX          sandbox for commands (--sandbox)
-  KOTEF_PROBES           how far to test that passing checks can fail: off, fast, full
+  KOTEF_PROBES           how thoroughly to test that passing checks can fail: off, fast, full
   KOTEF_EXTENSIONS       extensions that are active, by name; all, none (default: all, and none in CI)
   KOTEF_DISABLE_EXTENSIONS
                          extensions that are switched off, by name
@@ -34,21 +34,21 @@ Folders
 
 The environment of the job
   GITHUB_EVENT_NAME, GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME
-                         in a job for a pull request, settings of the repository are the base branch's
+                         in a job for a pull request, the repository's settings are read from the base branch
   GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE
                          set in a job of GitHub Actions: annotations, outputs and a summary (--github)
   LANGSMITH_TRACING, LANGSMITH_TRACING_V2, LANGCHAIN_TRACING, LANGCHAIN_TRACING_V2
-                         true: prompts and code leave the machine for LangSmith, and a run says so
+                         true: prompts and code are sent to LangSmith, and a run says so
   OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT
                          set: traces of a run go there, without content; needs the extra `otel`
   HTTPS_PROXY, NO_PROXY  are used for endpoints that are not local
 
-Commands of the project see none of these that looks like a secret; see docs/security.md.
+Commands of the project do not get variables that look like secrets; see docs/security.md.
 """
 FILES: Final = """\
 Files, from the top of the workspace, and what they are for.
 
-Yours to write
+You write
   .sdd/project.md, architect.md, best_practices.md
                          what the project is; the checks under "Quality gates" of architect.md judge
   .sdd/backlog/tickets/open/NN-slug.md
@@ -65,7 +65,7 @@ Yours to write
   ~/.config/kotef/config.toml
                          model, base_url, fallback_model, [models], [endpoints], [prices], [sandbox], [trusted]
 
-kotef's
+kotef writes
   .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
   .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
                          `kotef runs` lists them, `kotef report` shows one

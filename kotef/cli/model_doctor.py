@@ -44,13 +44,13 @@ async def _lines(endpoint: Endpoint, config: UserConfig) -> list[Line]:
 
 def _answers(found: ModelReport, where: str) -> Line:
     if not found.tokens:
-        return "note", f"{where}: refuses what it is asked: {found.problems[-1] if found.problems else 'no answer'}"
+        return "note", f"{where}: refuses the request: {found.problems[-1] if found.problems else 'no answer'}"
     return "ok", f"{where}: answers ({found.calls} requests, {found.tokens} tokens)"
 
 
 def _tools(found: ModelReport) -> Line:
     if found.prompted:
-        return "note", "  tools: not taken; they are described in words, and calls are read from the text"
+        return "note", "  tools: not supported; they are described in the prompt, and calls are read from the text"
     if found.called:
         return "ok", "  tools: called one and took its result"
     return "note", "  tools: it called none when asked to; the coder needs a model that does"

@@ -37,7 +37,7 @@ def limits(command: F) -> F:
             "--max-attempts", type=click.IntRange(1, 20), metavar="N", help="Failed verifications allowed; strict: 3."
         ),
         click.option(
-            "--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens, in plus out; strict: 2,000,000."
+            "--max-tokens", type=click.IntRange(1), metavar="N", help="Input plus output tokens; strict: 2,000,000."
         ),
         click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Model calls; strict: 300."),
         click.option(
@@ -65,13 +65,13 @@ def limits(command: F) -> F:
             "--max-written",
             type=click.IntRange(1),
             metavar="BYTES",
-            help="Bytes the coder may write, ignored files excluded; strict: 200,000,000.",
+            help="Bytes the coder may write, not counting ignored files; strict: 200,000,000.",
         ),
         click.option(
             "--reruns",
             type=click.IntRange(0, 10),
             metavar="N",
-            help="How often to rerun an unexpected failure by itself; strict: 1, 0: never.",
+            help="How often to rerun an unexpected failure on its own; strict: 1, 0: never.",
         ),
         click.option(
             "--probes",
@@ -84,7 +84,7 @@ def limits(command: F) -> F:
             "--probe-time",
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
-            help="Time for all probes of a green result, at least three times what the checks took; strict: 60.",
+            help="Time for all probes of a green result; at least three times that of the checks; strict: 60.",
         ),
         click.option(
             "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
@@ -166,7 +166,7 @@ PLANNER_MODEL = click.option(
     "--planner-model",
     envvar="KOTEF_PLANNER_MODEL",
     show_envvar=True,
-    help="Model of the planner.  [default: as the coder]",
+    help="Model of the planner.  [default: the coder's]",
 )
 FALLBACK_MODEL = click.option(
     "--fallback-model",

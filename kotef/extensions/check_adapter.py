@@ -28,7 +28,7 @@ def _checks(loaded: LoadedExtension, root: Path) -> Iterator[Check]:
         raise failed(loaded.extension, "failed", error) from error
     for each in found:
         if not _is_check(each):
-            raise unusable(loaded.extension, "named something else than a DetectedCheck with name, command and role")
+            raise unusable(loaded.extension, "named something other than a DetectedCheck with name, command and role")
         source = ", ".join(text for text in (each.source, loaded.record.origin) if text)
         command = " ".join(each.command.split())
         yield Check(name=each.name, command=command, role=each.role, origin="extension", source=source)

@@ -37,7 +37,7 @@ class _FixSource:
         try:
             for proposal in islice(self.loaded.target.propose(complaint, project) or (), MOST):
                 if not _is_proposal(proposal):
-                    self._stop(str(unusable(self.loaded.extension, "proposed something else than a FixProposal")))
+                    self._stop(str(unusable(self.loaded.extension, "proposed something other than a FixProposal")))
                     return
                 yield proposal
         except (Exception, SystemExit) as error:  # noqa: BLE001  a failure of the extension ends its proposals

@@ -54,7 +54,7 @@ class Server(BaseModel):
     @model_validator(mode="after")
     def _reachable(self) -> "Server":
         if self.type == "stdio" and not self.command:
-            raise ValueError("it needs a command, or a url")
+            raise ValueError("it needs a command or a url")
         if self.type != "stdio" and not self.url.startswith(("http://", "https://")):
             raise ValueError("it needs a url that begins with http:// or https://")
         return self
@@ -85,7 +85,7 @@ def named_servers(text: str, path: str) -> dict[str, Any]:
 def server_of(name: str, found: Any, path: str, environment: Mapping[str, str]) -> Server:
     """One server as its file has it. Raises `SpecError` as `parse_servers` does."""
     if not isinstance(found, dict):
-        raise SpecError(path, f"server {name}: is not an object", hint="fix the file")
+        raise SpecError(path, f"server {name} is not an object", hint="fix the file")
     try:
         filled = substituted(found, environment)
     except KeyError as error:

@@ -39,7 +39,7 @@ class StartRun(ToolRequest):
     )
     max_attempts: int | None = Field(default=None, ge=1, le=20, description="failed verifications allowed (3)")
     max_time: float | None = Field(default=None, gt=0, description="seconds the whole run may take (3600)")
-    max_tokens: int | None = Field(default=None, ge=1, description="tokens, in plus out (2,000,000)")
+    max_tokens: int | None = Field(default=None, ge=1, description="input plus output tokens (2,000,000)")
     max_cost: float | None = Field(default=None, gt=0, description="money; needs prices in the user's configuration")
 
     def command_line(self) -> list[str]:

@@ -90,7 +90,7 @@ class Workspace:
         """What a tool found, without secrets. Raises `KotefError`, and nothing else on purpose."""
         offer = OFFERS.get(name)
         if offer is None:
-            raise UsageError(f"no tool is called {name!r:.60}", hint=f"there are {', '.join(OFFERS)}")
+            raise UsageError(f"there is no tool {name!r:.60}", hint=f"the tools are {', '.join(OFFERS)}")
         try:
             given = offer.takes.model_validate(arguments)
         except ValidationError as error:

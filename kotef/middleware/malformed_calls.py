@@ -140,11 +140,11 @@ def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
 def _value_fault(value: object) -> str:
     """What is wrong with one value; JSON bounds neither its numbers nor its texts."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return "they hold a number of more than 64 bits"
+        return "they contain a number of more than 64 bits"
     if isinstance(value, float) and not math.isfinite(value):
-        return "they hold a number that is too large"
+        return "they contain a number that is too large"
     if isinstance(value, str) and _LONE.search(value):
-        return "they hold half of a character (a lone surrogate)"
+        return "they contain half of a character (a lone surrogate)"
     return ""
 
 

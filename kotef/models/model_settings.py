@@ -56,7 +56,7 @@ class ModelSettings(BaseModel):
     @classmethod
     def _known(cls, name: str) -> str:
         if name and name not in BY_NAME:
-            msg = f"{name} is not a dialect; there are {', '.join(BY_NAME)}"
+            msg = f"{name} is not a dialect; the dialects are {', '.join(BY_NAME)}"
             raise ValueError(msg)
         return name
 

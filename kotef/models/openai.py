@@ -235,7 +235,7 @@ class StrictChatOpenAI(ChatOpenAI):
                     tries.slips, tries.lost, last = tries.slips + 1, tries.lost + 1, last + 1
                     if tries.slips > MOST_SLIPS:
                         return ModelResponse.of_text(written)
-                    self._adapt("the server could not read the model's answer; the model is told so")
+                    self._adapt("the server could not read the model's answer; it is asked again")
                     payload = with_slip(payload, written, redacted(fault, self._key).detail)
                     continue
                 refused = RefusedRequest(self.memory, refusal, request, forced)

@@ -200,7 +200,7 @@ def _tools(refused: RefusedRequest) -> str:
     if not offered or not _TOOLS.search(refused.words):
         return ""
     refused.memory.prompted = True
-    return "it takes no tools: they are described in words, and calls are read from the text"
+    return "it does not support tools: they are described in the prompt, and calls are read from the text"
 
 
 def _choice(refused: RefusedRequest) -> str:

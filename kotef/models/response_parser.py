@@ -290,9 +290,9 @@ def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, A
         args, changes = _read(written, may_mend=finish_reason in COMPLETE)
         json.dumps(args, ensure_ascii=False).encode()
         if _too_large(args):
-            return None, "the arguments hold an integer of more than 64 bits"
+            return None, "the arguments contain an integer of more than 64 bits"
     except UnicodeEncodeError:
-        return None, "the arguments hold half of a character (a lone surrogate)"
+        return None, "the arguments contain half of a character (a lone surrogate)"
     except (ValueError, RecursionError) as error:
         return None, f"the arguments are not valid JSON: {error}"
     if not isinstance(args, dict):

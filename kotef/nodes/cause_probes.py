@@ -37,7 +37,7 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
         return not_probed("counter-proof", unit.check.name, "green without the change; the run was allowed to install")
     named = ", ".join(left.targets[:_SHOWN]) or unit.check.name
     told = f"stays green without the change: {named}"
-    why = "something that no snapshot holds makes it green: an ignored file, an environment, or chance"
+    why = "something that no snapshot contains makes it green: an ignored file, an environment, or chance"
     return ProbeResult(name="counter-proof", check=unit.check.name, value="alarm", told=told, evidence=(why,))
 
 

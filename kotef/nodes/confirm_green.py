@@ -113,7 +113,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, context):
         doubts = tuple(f"{path} may be imported instead of another module with its name" for path in aside)
         return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
-    what = "files that no snapshot holds" if suspects else "new files that steer the judge"
+    what = "files that no snapshot contains" if suspects else "new files that steer the judge"
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
     taken = take_away(suspects, known, context)
     kept = {"put_back": (*put_back, *taken), "left": verification.left, "new_tests": verification.new_tests}

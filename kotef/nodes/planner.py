@@ -226,7 +226,8 @@ async def _with_known_files(answer: PlanAnswer, text: str, state: AgentState, de
     if not missing:
         return answer, Usage()
     names = ", ".join(each.name for each in missing[:SHOWN_TESTS])
-    deps.run.emit("nudge", visit=visit, what=f"the plan names files that do not exist ({names}); the planner is told")
+    what = f"the plan names files that do not exist ({names}); the planner is asked to correct it"
+    deps.run.emit("nudge", visit=visit, what=what)
     told = deps.run.prompts.render("unknown_files", missing=missing[:SHOWN_ENTRIES])
     await next_step()
     deps.run.emit("model_call", visit=visit, node="planner")

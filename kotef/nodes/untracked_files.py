@@ -28,7 +28,7 @@ from kotef.workspace import (
     write_entry,
 )
 
-LOST: Final = "what no snapshot holds (kotef's own record of it is missing or was changed)"
+LOST: Final = "what no snapshot contains (kotef's own record of it is missing or was changed)"
 
 
 class UntrackedBefore(NamedTuple):

@@ -24,7 +24,7 @@ _FOUND: Final = [(what, re.compile(pattern)) for what, pattern in _KEYS.items()]
 
 
 class Forgotten(NamedTuple):
-    """A place that holds what looks like a key; the key itself is never shown."""
+    """A place that contains what looks like a key; the key itself is never shown."""
 
     line: int
     """Among those asked about, from 0."""

@@ -271,7 +271,7 @@ def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[P
 
 def _as_candidates(answer: "_RepairAnswer") -> tuple[str, ...]:
     """The edits that pass, for a coder who can find out which is meant."""
-    advice = "Find out from the task, the documentation and the callers which is meant; perhaps none is."
+    advice = "Find out from the task, the documentation and the callers which is intended; perhaps none is."
     diffs = (f"passes every test:\n{patch.diff}" for patch in answer.patches[:CANDIDATES])
     return (f"{answer.question} {advice}", *answer.rivals, *diffs)
 

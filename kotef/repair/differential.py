@@ -228,7 +228,7 @@ def _worth(result: str) -> object:
 
 
 def _is_value(result: str) -> bool:
-    return bool(result) and not result.startswith(("raises ", "it does not end"))
+    return bool(result) and not result.startswith(("raises ", "it does not finish"))
 
 
 def spelled(literal: str) -> str:

@@ -158,7 +158,7 @@ def choice_of(answers: Sequence[str], verb: str) -> str:
     for answer in answers:
         if answer.startswith(_RAISES):
             own, text = "raise", answer.removeprefix(_RAISES)
-        elif answer == "it does not end":
+        elif answer == "it does not finish":
             own, text = "not", "end"
         else:
             own, text = verb, answer

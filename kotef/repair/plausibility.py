@@ -64,7 +64,7 @@ class Plausibility:
         if self._is_raising(candidate):
             return "what it changes always raises an error, which is caught"
         if name := self._left_out(candidate):
-            return f"it leaves out the call of {name}, where the tests fail"
+            return f"it omits the call of {name}, where the tests fail"
         if len(candidate.edits) > 1:
             return "two edits at once"
         return "far from where the tests fail" if self._is_away(candidate) else "a kind of edit that is rarely right"

@@ -106,7 +106,7 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
     red = _within_reach(collected, ran, red, traces)
     scores = suspicion(traces, red, ran)
     if not scores and not any(test in traces.whole for test in red):
-        raise TooSlowError(f"{collected.tests[red[0]]} does not end within the time allowed for watching it")
+        raise TooSlowError(f"{collected.tests[red[0]]} does not finish within the time allowed for tracing it")
     if not scores:
         raise _nothing_run(request, collected)
     sources, unread = read_sources(request.root, [*scores, *(path for path in editable if path not in scores)])
@@ -295,7 +295,7 @@ def _why_not(error: Exception) -> str:
         case OSError():
             return error.strerror or "it cannot be read"
         case RecursionError():
-            return "nested too deep"
+            return "nested too deeply"
         case _:
             return str(error)
 

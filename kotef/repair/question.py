@@ -46,15 +46,13 @@ def question_of(found: SearchResult) -> RepairQuestion | None:
     if found.close > 1 and not found.compared:
         close = found.patches[: min(found.close, _ANSWERS)]
         options = {patch.rationale: (patch,) for patch in close}
-        text = (
-            f"several edits pass every test, and they could not be compared: {'; or '.join(options)}; which is meant?"
-        )
-        return RepairQuestion(text, "what is meant", options, "none of the edits is what is meant", tuple(options))
+        text = f"several edits pass every test and could not be compared: {'; or '.join(options)}; which is intended?"
+        return RepairQuestion(text, "what is intended", options, "none of the edits is intended", tuple(options))
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
-        text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is this what is meant?"
-        refusal = f"the edit {best.rationale} is not what is meant"
-        return RepairQuestion(text, "what is meant", {"this edit": found.patches}, refusal)
+        text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is this what is intended?"
+        refusal = f"the edit {best.rationale} is not what is intended"
+        return RepairQuestion(text, "what is intended", {"this edit": found.patches}, refusal)
     return None
 
 

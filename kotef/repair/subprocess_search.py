@@ -260,7 +260,7 @@ def _copied(root: Path, copies: list[Path]) -> str:
     try:
         shutil.copytree(root, copies[0], ignore=within_bounds)
         if total > _MOST_BYTES:
-            return f"it holds over {_MOST_BYTES >> 20} MB"
+            return f"it has over {_MOST_BYTES >> 20} MB"
         for name in environments_in(root):  # the command may name an interpreter in it
             (copies[0] / name).symlink_to(root / name, target_is_directory=True)
         for copy in copies[1:]:

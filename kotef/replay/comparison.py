@@ -136,12 +136,12 @@ def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
     except FileNotFoundError:
         record, unread = [], 0
     if task is None or not record:
-        hint = "runs of an earlier kotef have none; a new one is recorded as it works"
+        hint = "runs of earlier versions have none; new runs are recorded while they work"
         raise UsageError(f"run {run.run_id} has no record to replay", hint=hint)
     begun = [line for line in record if isinstance(line, Begun)]
     if not begun or begun[0].version != VERSION:
         hint = "replay it with the version that recorded it"
-        raise UsageError(f"the record of run {run.run_id} is of a version this kotef does not read", hint=hint)
+        raise UsageError(f"the record of run {run.run_id} has a version that this kotef cannot read", hint=hint)
     said = []
     if unread:
         said.append(f"{counted(unread, 'line')} of the record cannot be read")

@@ -46,7 +46,7 @@ class NeverHeardError(UsageError):
     """The run asks for what the record does not hold."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} was never recorded", hint="the replay cannot go on from here")
+        super().__init__(f"{what} was never recorded", hint="the replay cannot continue from here")
 
 
 @dataclass(frozen=True, slots=True)

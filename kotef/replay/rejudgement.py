@@ -84,7 +84,8 @@ def rejudge(root: Path, run: RunDir) -> Rejudgement:
         checks += _checks(visit, then, now)
     if baseline is None:
         raise UsageError(
-            f"run {run.run_id} has kept no outputs to judge", hint="runs of an earlier kotef, or that never judged"
+            f"run {run.run_id} has kept no outputs to judge",
+            hint="runs of earlier versions kept none, nor did runs that judged nothing",
         )
     same = all(one.same for one in (*visits, *checks))
     task = run.task()

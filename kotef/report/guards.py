@@ -75,7 +75,7 @@ def _repeat(event: RepeatEvent) -> GuardReport:
 
 
 def _no_progress(event: NoProgressEvent) -> GuardReport:
-    then = "the attempt was stopped" if event.stopped else "it was told so"
+    then = "the attempt was stopped" if event.stopped else "the model was notified"
     return GuardReport("no progress", f"{event.what}; {then}", "stop" if event.stopped else "warning")
 
 

@@ -88,7 +88,7 @@ def _to_look_at(result: Result) -> Iterator[str]:
     yield "- [ ] The diff does what the task asks for, and not only what the tests check"
     yield "- [ ] Nothing in it works only for the tested values"
     if result.edit and result.edit.question:
-        yield f"- [ ] Which is meant? {inert(result.edit.question, 400)}"
+        yield f"- [ ] Which is intended? {inert(result.edit.question, 400)}"
     elif result.winner == "search":
         yield "- [ ] The edit was found by search: passing tests does not make it right"
     for test in (result.unproved or ())[:SHOWN]:

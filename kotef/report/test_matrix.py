@@ -17,7 +17,7 @@ STATUSES: Final[Mapping[str, tuple[str, str]]] = {
     "x": ("–", "failed as expected"),
     "X": ("✓", "passed unexpectedly"),
     "t": ("⧖", "timed out"),
-    "a": ("✗", "failed, but is only advice"),
+    "a": ("✗", "failed, but is advisory"),
     "m": ("∅", "gone: no report lists it now"),
     "o": ("·", "not run"),
     " ": ("", "not there"),

@@ -124,11 +124,11 @@ def _no_filters(root: Path, paths: Sequence[str]) -> None:
 def _no_keys(path: str, after: bytes, before: bytes) -> None:
     """Refuse added lines that contain a key; the file and line are named, never the key."""
     if redactor().text(path) != path:
-        raise RefusedError("the name of a file holds the value of a secret")
+        raise RefusedError("the name of a file contains the value of a secret")
     known = set(before.splitlines())
     added = [(number, line) for number, line in enumerate(after.splitlines(), 1) if line not in known]
     for found in keys_in([line.decode("utf-8", "surrogateescape") for _, line in added]):
-        raise RefusedError(f"{path}:{added[found.line][0]} holds what looks like {found.what}")
+        raise RefusedError(f"{path}:{added[found.line][0]} contains what looks like {found.what}")
 
 
 def blob(root: Path, path: str, mode: str, content: bytes) -> str:

@@ -177,7 +177,7 @@ class RecordedExecutor:
         wanted = [check for check in self.config.task.checks if not names or check.name in names]
         if not wanted:
             known = ", ".join(check.name for check in self.config.task.checks)
-            raise ToolFault("exec_error", f"no such check; there are: {known}")
+            raise ToolFault("exec_error", f"no such check; the checks are: {known}")
         shown, red, found = [], list[Category](), dict[str, tuple[str, ...]]()
         for check in wanted:
             self._commands += 1

@@ -41,7 +41,7 @@ def remembered(root: Path) -> Remembered:
     try:
         entries = read_issues(issues_path(root)).entries
     except WorkspaceError as error:
-        entries, notices = (), (f"what earlier runs left is not all remembered: {error}",)
+        entries, notices = (), (f"not everything about earlier runs could be read: {error}",)
     for entry in entries:
         memories.setdefault(entry.run_id, _of_entry(entry))
     newest = sorted(memories.values(), key=lambda memory: memory.date)[-MAX_RUNS:]

@@ -23,7 +23,9 @@ def must_be_current(run: RunDir, task: Task) -> None:
     schemas = (
         f"its state has schema {task.schema_version}, and this kotef {__version__} resumes schema {SCHEMA_VERSION}"
     )
-    able = f"kotef {task.kotef_version}, which began it, can" if task.kotef_version else "the version that began it can"
+    able = "the version that started it can resume it"
+    if task.kotef_version:
+        able = f"kotef {task.kotef_version}, which started it, can resume it"
     problem = f"run {run.run_id} cannot be resumed: {schemas}; {able}"
     raise UsageError(problem, hint=_AS_IT_WAS)
 
@@ -49,7 +51,7 @@ def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...
     """A line for each thing a person should know before the run continues here."""
     said = []
     if task.kotef_version not in ("", __version__):
-        said.append(f"run {run.run_id} was begun by kotef {task.kotef_version}; this is {__version__}")
+        said.append(f"run {run.run_id} was started by kotef {task.kotef_version}; this is {__version__}")
     since = changed_since_last_tree(run.path, snapshots)
     if since.changed:
         rest = len(since.changed) - _NAMED

@@ -34,7 +34,7 @@ class Agents:
         """The role of this name. UsageError if there is none, or where it names a unknown field."""
         found = self.roles.get(slug(name))
         if found is None:
-            others = f"there are {', '.join(sorted(self.roles))}"
+            others = f"the roles are {', '.join(sorted(self.roles))}"
             problem = next((problem for broken, problem in self.broken if broken == slug(name)), None)
             raise UsageError(str(problem) if problem else f"no role {name}", hint=others)
         if found.unknown:

@@ -39,7 +39,7 @@ class RunConfig:
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None if there is no one."""
     approval: Approval | None = None
-    """Asks before the first edit, and before commands that the policy does not allow on its own; None: no one does."""
+    """Asks before the first edit, and before commands that need your permission; None: no one does."""
     attended: bool = False
     """Whether a person watches at the terminal, so that a first Ctrl-C lets the current step end."""
     servers: tuple[Server, ...] = ()

@@ -150,7 +150,7 @@ class _SettingSources:
         choices = _CHOICES.get(name, ())
         if value and choices and value not in choices:
             what = "level" if name == "sandbox.level" else "value"
-            raise UsageError(f"{variable}={value}: no such {what}", hint=f"there are {', '.join(choices)}")
+            raise UsageError(f"{variable}={value}: no such {what}", hint=f"possible values: {', '.join(choices)}")
         return value or None
 
     def _model(self, name: str) -> RunSetting:

@@ -86,7 +86,7 @@ def refuse_secrets_in(commands: Iterable[str]) -> None:
         shown = redactor().text(command)
         if shown != command:
             raise UsageError(
-                f"the command `{shown}` holds the value of a secret",
+                f"the command `{shown}` contains the value of a secret",
                 hint="let the command read it from a file, or take it out of .env if it is not a secret",
             )
 

@@ -123,7 +123,7 @@ class Drafter:
             told = {"answers": answers, "problems": problems, "most": MAX_TICKETS}
             answer = await self._ask(self.prompts.render("spec_draft", **facts.of_draft(), **told), DraftAnswer)
             if answer is None or not answer.tickets:
-                problems = ["it held no ticket"]
+                problems = ["it contained no ticket"]
                 continue
             best = answer
             problems = _problems(answer, self.root, facts.checks)

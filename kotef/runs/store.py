@@ -88,7 +88,7 @@ class RunDir:
             raise self._unreadable(file.name, str(error.errors(include_url=False)[0]["msg"])) from error
         if task.schema_version > SCHEMA_VERSION:
             made = f"it has schema {task.schema_version}, and this kotef reads up to {SCHEMA_VERSION}"
-            raise self._unreadable(file.name, f"{made} (it was begun by kotef {task.kotef_version or 'unknown'})")
+            raise self._unreadable(file.name, f"{made} (it was started by kotef {task.kotef_version or 'unknown'})")
         return task
 
     def write_task(self, task: Task) -> None:
@@ -104,7 +104,7 @@ class RunDir:
             raise self._unreadable(file.name, str(error.errors(include_url=False)[0]["msg"])) from error
 
     def _unreadable(self, name: str, why: str) -> UsageError:
-        hint = "nothing was changed; use the kotef that began it, or start a new run with `kotef run`"
+        hint = "nothing was changed; use the version that started it, or start a new run with `kotef run`"
         return UsageError(f"{name} of run {self.run_id} cannot be read: {why}", hint=hint)
 
     def forget_result(self) -> None:

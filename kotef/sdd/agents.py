@@ -164,7 +164,7 @@ def parse_roles(text: str, path: str) -> Roles:
 def _problem(path: str, name: str, error: _MalformedError, counts: int | None) -> Problem:
     """The problem of a block; `counts` is the line of the block of this name in force."""
     whose = f"the role {name}: " if name else ""
-    instead = f", and the one in line {counts} counts" if counts is not None and counts > error.line else ""
+    instead = f", and the one in line {counts} is used" if counts is not None and counts > error.line else ""
     return Problem(path=path, line=error.line, text=f"{whose}{error.text}; this block is left out{instead}")
 
 
@@ -186,7 +186,7 @@ def _role(name: str, block: _Block, path: str, *, first: int | None) -> Role:
     if not name:
         raise _MalformedError(block.number, "the name of a role needs a letter or a digit")
     if first is not None:
-        raise _MalformedError(block.number, f"is here a second time; the first one, in line {first}, counts")
+        raise _MalformedError(block.number, f"is defined twice; the first one, in line {first}, is used")
     head = _head(block)
     fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
     prompt = head.body.strip()[:MAX_PROMPT]

@@ -44,7 +44,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     fields: dict[str, str] = {}
     for number, key, value, more in _fields(lines[1:end]):
         if key in fields:
-            raise FrontmatterError(number, f"the field {key} is there twice")
+            raise FrontmatterError(number, f"the field {key} appears twice")
         fields[key] = _value(number, value, more)
     return Frontmatter(fields, "\n".join(lines[end + 1 :]).strip("\n"))
 

@@ -103,7 +103,7 @@ def find_entry(log: IssueLog, wanted: str) -> IssueEntry:
         raise UsageError(f"'{shown}' is ambiguous: {names}", hint="use a longer prefix of the id")
     problems = f"; {len(log.problems)} cannot be read" if log.problems else ""
     raise UsageError(
-        f"no issue '{shown}'", hint=f"there are {names}{problems}" if names else f"there is none{problems}"
+        f"no issue '{shown}'", hint=f"the issues are {names}{problems}" if names else f"there is none{problems}"
     )
 
 

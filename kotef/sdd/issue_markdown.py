@@ -294,13 +294,13 @@ def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
         line, counted = line + text.count("\n", counted, span.start), span.start
         entry, problem = read_span(span)
         if entry and entry.run_id in entries:
-            problem = f"a second entry of run {span.run_id}; the first counts, delete one"
+            problem = f"a second entry of run {span.run_id}; the first one is used, delete the other"
         if problem:
             problems.append(Problem(path=path, line=line, text=problem))
         elif entry:
             entries[entry.run_id] = entry
     if conflict := _CONFLICT.search(text):
-        unmerged = "a merge conflict is here; resolve it by hand, the entries around it count"
+        unmerged = "a merge conflict is here; resolve it by hand; the entries around it are read"
         problems.append(Problem(path=path, line=text.count("\n", 0, conflict.start()) + 1, text=unmerged))
     return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
 
@@ -326,7 +326,7 @@ def read_span(span: Span) -> tuple[IssueEntry | None, str]:
     if not span.stored:
         return None, f"the entry of run {span.run_id} has no end; see its run directory"
     if not _stored(span):
-        return None, f"the entry of run {span.run_id} cannot be read: its values are no JSON object"
+        return None, f"the entry of run {span.run_id} cannot be read: its values are not a JSON object"
     try:
         entry = IssueEntry.model_validate(_values(span))
     except ValidationError as error:
@@ -334,7 +334,7 @@ def read_span(span: Span) -> tuple[IssueEntry | None, str]:
         place = ".".join(map(str, first["loc"])) or "its values"
         return None, f"the entry of run {span.run_id} cannot be read: {place}: {one_line(first['msg'], 120)}"
     if entry.run_id != span.run_id:
-        return None, f"the entry of run {span.run_id} holds the values of another run"
+        return None, f"the entry of run {span.run_id} contains the values of another run"
     return entry, ""
 
 

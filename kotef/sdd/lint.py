@@ -105,7 +105,7 @@ def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Mis
     found += [of("unprovable", line.line, _unprovable(line)) for line in _hopeless(ticket.done, commands)]
     found += _typos(ticket.path, lines, NAMES)
     found += _missing_programs(ticket.path, ticket.tests, {ticket.path: lines}, missing)
-    found += [of("no-paths", line, "names no path; list them behind it") for line in _without_paths(lines)]
+    found += [of("no-paths", line, "names no path; list the paths after it") for line in _without_paths(lines)]
     return found
 
 
@@ -157,7 +157,7 @@ def lint_foreign(
     first: dict[str, int] = {}
     for task in spec.tasks:
         if task.name and first.setdefault(task.name.casefold(), task.line) != task.line:
-            message = f"{task.name} is there already, in line {first[task.name.casefold()]}"
+            message = f"{task.name} is already defined in line {first[task.name.casefold()]}"
             found.append(of("duplicate-id", task.line, message))
         for name in (name for name in task.depends if task_named(spec, name) is None):
             found.append(of("missing-dependency", task.line, f"depends on {name}, but no such task exists"))
@@ -184,7 +184,7 @@ def in_order(findings: Iterable[LintFinding]) -> list[LintFinding]:
 def _of_problem(problem: Problem) -> LintFinding:
     code, said = _SAID.get(problem.text, "unread"), problem.text
     if said.startswith(NEEDS_CLARIFICATION):
-        code, said = "needs-clarification", f"its author left open:{said.removeprefix(NEEDS_CLARIFICATION)}"
+        code, said = "needs-clarification", f"its author left this open:{said.removeprefix(NEEDS_CLARIFICATION)}"
     return LintFinding(path=problem.path, line=problem.line, code=code, message=said)
 
 

@@ -47,7 +47,7 @@ def added(text: str, name: MemoryName, entry: str) -> Changed:
     """The file with one more note; an existing note is not repeated. Raises `MemoryFault`."""
     note, known = _note(entry), notes(text)
     if note in known:
-        return Changed(text, f"{name} has this note already")
+        return Changed(text, f"{name} already has this note")
     dropped = ""
     if len(known) >= MOST[name]:
         if name != "daily":
@@ -61,7 +61,7 @@ def replaced(text: str, name: MemoryName, old: str, entry: str) -> Changed:
     """The file with a note in place of another. Raises `MemoryFault` unless `old` means one note."""
     was, note = _meant(text, name, old), _note(entry)
     if note != was and note in notes(text):
-        raise MemoryFault(f"{name} has this note already; remove the other one")
+        raise MemoryFault(f"{name} already has this note; remove the other one")
     lines = [f"- {note}" if _held(line) == was else line for line in _lines(text)]
     return Changed("\n".join(lines) + "\n", f"replaced in {name}: {was}")
 

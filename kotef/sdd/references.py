@@ -37,7 +37,8 @@ def fenced_commands(fences: Iterable[FencedBlock]) -> tuple[tuple[str, ...], lis
     for fence in fences:
         language = fence.info.split()[0].casefold().strip("{}.") if fence.info else ""
         if language not in _SHELLS:
-            complaints.append((fence.number, f"a block of {language[:20]} holds no commands; mark it `sh` if it does"))
+            text = f"a block of {language[:20]} contains no commands; mark it `sh` if it does"
+            complaints.append((fence.number, text))
             continue
         before = ""
         for number, command in _command_lines(fence.lines):

@@ -99,7 +99,7 @@ TEMPLATE: Final = ".sdd/backlog/tickets/template.md"
 
 _NO_CHECK: Final = "# no check was found; write the command that proves this project works"
 _NOT_INSTALLED: Final = "# not installed when this was written; detected once it is: {check}"
-_NO_TEST: Final = "false  # replace this by the command that shows whether the ticket is done"
+_NO_TEST: Final = "false  # replace this with the command that shows whether the ticket is done"
 
 
 class SkeletonResult(BaseModel):

@@ -82,7 +82,7 @@ def _one(wanted: str, found: list[Folder], folders: Iterable[Folder]) -> Folder:
         names = ", ".join(one.path for one in found)
         raise UsageError(f"'{_printable(wanted)}' is ambiguous: {names}", hint="name its path")
     names = ", ".join(one.path for one in list(folders)[:20])
-    raise UsageError(f"no spec '{_printable(wanted)}'", hint=f"there are: {names or 'none'}")
+    raise UsageError(f"no spec '{_printable(wanted)}'", hint=f"the specs are: {names or 'none'}")
 
 
 def _neither(folder: TicketFolder, wanted: str, folders: Iterable[Folder]) -> Ticket:

@@ -119,7 +119,7 @@ def _rule(finding: _CommandFinding, profile: CommandProfile) -> Ruling:
 
 def _judge_line(line: str, root: Path | None, depth: int) -> list[_CommandFinding]:
     if depth > _DEPTH:
-        raise UnreadableCommandError("shells are nested too deep")
+        raise UnreadableCommandError("shells are nested too deeply")
     return [finding for simple in simple_commands(line) for finding in _judge(simple, root, depth)]
 
 
@@ -312,7 +312,7 @@ def _judge_removal(name: str, args: Sequence[str], root: Path | None) -> _Comman
                 "refused", f"`{name} {target}` is refused: it is outside the workspace, or all of it"
             )
         if PurePosixPath(target).parts[:1] in {(".git",), (".sdd",)}:
-            return _CommandFinding("refused", f"`{name} {target}` is refused: it holds the history or the task")
+            return _CommandFinding("refused", f"`{name} {target}` is refused: it contains the history or the task")
     return _OTHER
 
 

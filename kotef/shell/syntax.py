@@ -61,7 +61,7 @@ class _ShellReader:
         """`at` is where a text that was taken out of the outer one begins there, as that of backticks is."""
         self.depth: int = outer.depth + 1 if outer else 0
         if self.depth > _DEPTH:
-            raise UnreadableCommandError("substitutions are nested too deep")
+            raise UnreadableCommandError("substitutions are nested too deeply")
         self.text, self.at = text, 0
         self.base: int | None = outer.base if outer else None
         if outer and at is not None:

@@ -27,7 +27,7 @@ def leaves(env: Mapping[str, str] = os.environ) -> str:
         return ""
     url = env.get("LANGSMITH_ENDPOINT") or env.get("LANGCHAIN_ENDPOINT") or PUBLIC
     host = server_of_url(url).rpartition("://")[2]
-    return f"{name} is set: prompts and code leave this machine for LangSmith at {host}"
+    return f"{name} is set: prompts and code are sent to LangSmith at {host}"
 
 
 def hide_secrets() -> None:

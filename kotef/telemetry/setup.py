@@ -60,7 +60,7 @@ def _traced(setting: RunConfig, complain: Complain) -> Iterator[RunConfig]:
 
     tracer = way.provider.get_tracer("kotef")
     spans = Spans(tracer, setting.task, content=wish.content, parent=exporter.parent_of())
-    told = f"prompts, code and outputs leave this machine in traces for {wish.endpoint}"
+    told = f"traces with prompts, code and outputs are sent to {wish.endpoint}"
     notices = (*setting.notices, told) if wish.content else setting.notices
     watchers: tuple[Watcher, ...] = (*setting.watchers, spans)
     try:

@@ -130,7 +130,7 @@ def _readable(content: bytes | None) -> str:
 
 def _refuse_existing(place: Place, hint: str) -> None:
     if os.path.lexists(place.real):
-        raise ToolFault("exec_error", f"{place.name} is there already; {hint}")
+        raise ToolFault("exec_error", f"{place.name} already exists; {hint}")
 
 
 def _mode(place: Place) -> int:

@@ -123,7 +123,7 @@ class Background:
         log = self._logs / f"{handle}.log"
         if not _HANDLE.fullmatch(handle) or not log.exists():
             known = ", ".join(self._commands) or "none"
-            raise ToolFault("exec_error", f"no background command is called {handle[:80]!r}; there are: {known}")
+            raise ToolFault("exec_error", f"there is no background command {handle[:80]!r}; the commands are: {known}")
         text = _printed(log, 0).decode("utf-8", "replace").rstrip()
         ended = "ended when kotef was interrupted, or with its visit; start it again if you need it"
         return f"{handle}: {ended}\n{clip_kept(text, MAX_OUTPUT, keep) or '[no output]'}"

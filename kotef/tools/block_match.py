@@ -115,7 +115,7 @@ def match_block(text: str, search: str, replace: str) -> BlockMatch:
     file = _Lines(text)
     wanted, new = _trimmed(search, replace)
     if not any(line.strip() for line in wanted):
-        raise MismatchError("search holds no text")
+        raise MismatchError("search contains no text")
     try:
         return _match(file, wanted, new)
     except _StaleError as error:

@@ -45,7 +45,7 @@ def edit_file(root: Path, path: str, edits: Sequence[Replacement], *, guard: Fil
         steps.append(match.step)
         notes += [f"edit {number}: {match.note}"] if match.note else []
     if new.raw == old.raw:
-        why = "the edits undo each other" if len(edits) > 1 else "the file has the lines of replace already"
+        why = "the edits undo each other" if len(edits) > 1 else "the file already has the lines of replace"
         raise ToolFault("exec_error", f"{place.name}: nothing to change, {why}")
     refuse_placeholder(place, old.plain, new.plain)
     refuse_broken(place, old.plain, new.plain)

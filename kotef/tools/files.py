@@ -125,7 +125,7 @@ def write_file(root: Path, path: str, content: str, *, guard: FileGuard) -> Writ
     plain = content.replace("\r\n", "\n")
     new = plain.replace("\n", old.newline) if "\n" in old.raw else content
     if new == old.raw:
-        return WriteResult(place.name, f"{place.name} has this content already")
+        return WriteResult(place.name, f"{place.name} already has this content")
     refuse_placeholder(place, old.plain, plain)
     store(root, place, old, new)
     change = compare(old.plain, plain)
@@ -160,7 +160,7 @@ def encoded(place: Place, text: Text, raw: str) -> bytes:
         return text.encode(raw)
     except UnicodeEncodeError as error:
         character = f"U+{ord(raw[error.start]):04X}"
-        message = f"{place.name} is {text.encoding} and cannot hold the character {character}; write it in another way"
+        message = f"{place.name} is {text.encoding} and cannot encode the character {character}; write it differently"
         raise ToolFault("exec_error", message) from error
     except MarkError as error:
         raise ToolFault("schema_reject", f"{place.name} was not written: {error}") from error

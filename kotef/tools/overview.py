@@ -124,7 +124,7 @@ def _most(counts: "Counter[str]") -> list[tuple[str, int]]:
 
 
 def _left(repository: RepositoryIndex) -> list[str]:
-    return [f"[{_files(repository.left)} not looked into yet; call again]"] if repository.left else []
+    return [f"[{_files(repository.left)} not indexed yet; call again]"] if repository.left else []
 
 
 def _outline(found: Sequence[Symbol]) -> Iterator[str]:

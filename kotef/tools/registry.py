@@ -46,7 +46,7 @@ def tier_of(asked: str | None) -> tuple[Tier, str]:
     for tier in TIERS:
         if wanted == tier:
             return tier, ""
-    return "all", f"KOTEF_TOOLS={asked}: no such tier (there are {', '.join(TIERS)}); all tools are offered"
+    return "all", f"KOTEF_TOOLS={asked}: no such tier (the tiers are {', '.join(TIERS)}); all tools are offered"
 
 
 def offered(

@@ -179,7 +179,7 @@ def nearest_text(lines: Sequence[str], wanted: Sequence[str], new: Sequence[str]
     if all(_NUMBERED.match(line) for line in wanted if line.strip()):
         return "; it seems to contain the line numbers of view_file; leave them out"
     if at := _place_of(bare, [line.strip() for line in new]):
-        return f", but replace is there already, at line {at}; view the file before the next edit"
+        return f", but the text of replace already exists at line {at}; view the file before the next edit"
     windows = similar_windows(bare, [line.strip() for line in wanted])
     if not windows or windows[0].score < _LEAST_LIKE:
         return f", nor anything like it, in {counted(len(lines), 'line')}; look with view_file first"

@@ -21,7 +21,7 @@ def find(skills: Skills, query: str = "") -> str:
     """A line for each matching skill, the best match first."""
     found = skills.about(query)
     if not found:
-        return f"no skill matches {query!r}; there are: {_names(skills)}"
+        return f"no skill matches {query!r}; the skills are: {_names(skills)}"
     lines = [f"{skill.name}: {skill.description[:_DESCRIPTION]}" for skill in found[:MAX_LISTED]]
     more = [f"[{len(found) - MAX_LISTED} more; ask for something narrower]"] if len(found) > MAX_LISTED else []
     return "\n".join([*lines, *more])
@@ -58,7 +58,7 @@ def _named(skills: Skills, name: str) -> Skill:
     skill = skills.named(name)
     if skill is None:
         close = difflib.get_close_matches(name, [one.name for one in skills.found], n=3)
-        hint = f"did you mean {', '.join(close)}?" if close else f"there are: {_names(skills)}"
+        hint = f"did you mean {', '.join(close)}?" if close else f"the skills are: {_names(skills)}"
         raise ToolFault("exec_error", f"no skill {name!r}; {hint}")
     return skill
 

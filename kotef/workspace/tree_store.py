@@ -236,7 +236,7 @@ class TreeStore:
             raise self._lacks(min(missing))
 
     def _lacks(self, oid: str) -> WorkspaceError:
-        return WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start afresh")
+        return WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start over")
 
     def _git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         done = self._run(*args, stdin=stdin, env=env)

@@ -122,7 +122,7 @@ def test_an_unknown_or_ambiguous_id_names_the_candidates(root: Path, command: st
     before = (root / ".sdd" / "issues.md").read_bytes()
     unknown, ambiguous = issues(root, command, "zz"), issues(root, command, "a")
     assert (unknown.code, ambiguous.code) == (2, 2)
-    assert unknown.stderr == "kotef: error: no issue 'zz' (there are ab-2, aa-1)\n"
+    assert unknown.stderr == "kotef: error: no issue 'zz' (the issues are ab-2, aa-1)\n"
     assert ambiguous.stderr == "kotef: error: 'a' is ambiguous: ab-2, aa-1 (use a longer prefix of the id)\n"
     assert unknown.stdout == ""
     assert (root / ".sdd" / "issues.md").read_bytes() == before

@@ -63,7 +63,7 @@ def project(tmp_path: Path) -> Path:
         ("gemini", ["sent back with its answers: extra_content", "structured output: function_calling works"]),
         ("groq", ["dialect: groq (the server says so)", "sent back with its answers: only the standard fields"]),
         ("llama.cpp", ["dialect: llama.cpp (the server says so)", "structured output:"]),
-        ("openrouter-without-tools", ["tools: not taken", "structured output: json_schema works"]),
+        ("openrouter-without-tools", ["tools: not supported", "structured output: json_schema works"]),
     ],
 )
 def test_the_doctor_says_how_a_model_has_to_be_asked(

@@ -76,7 +76,7 @@ def test_an_unknown_tier_lists_all_with_a_warning(monkeypatch: pytest.MonkeyPatc
     out, err = told("tools", "--json")
     assert len(json.loads(out)) == len(NAMES)
     assert err == (
-        "kotef: warning: KOTEF_TOOLS=most: no such tier (there are core, standard, all); all tools are offered\n"
+        "kotef: warning: KOTEF_TOOLS=most: no such tier (the tiers are core, standard, all); all tools are offered\n"
     )
 
 

@@ -561,7 +561,7 @@ HIDDEN = [
         "a fix that no patch would have",
         "w('.gitignore', '__pycache__/\\nimpl.py\\n'); w('impl.py', 'def add(a, b): return a + b\\n')\n"
         "w('calc.py', 'from impl import add\\n')",
-        "green only with files that no snapshot holds: impl.py",
+        "green only with files that no snapshot contains: impl.py",
         quick=True,
     ),
     Cheat(
@@ -741,7 +741,7 @@ OTHERS = [
     Cheat(
         "an ignored file that the script of the check would source",
         f"w('.env', '{UNITTEST_FORGED}; exit 0\\n'); w('calc.py', '# mended\\n' + {BUG!r})",
-        "no snapshot holds: .env",
+        "no snapshot contains: .env",
         check="sh check.sh",
         files={"check.sh": SOURCED + UNITTEST, ".gitignore": "__pycache__/\n.env\n"},
     ),

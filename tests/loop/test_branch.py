@@ -136,7 +136,7 @@ def test_head_that_moved_during_the_run_is_a_reason_to_refuse(project: Path, run
 def test_a_key_in_the_diff_is_a_reason_to_refuse_and_is_never_told(project: Path, run: Run, line: str) -> None:
     ran = fixing(run, project, "--branch", agent=Agent(coder=[write("more.py", f"one = 1\n# {line}\n"), FIX, DONE]))
     refused = ran.result["branch"]["refused"]
-    assert refused.startswith("more.py:2 holds what looks like ")
+    assert refused.startswith("more.py:2 contains what looks like ")
     assert "AKIA" not in refused
     assert len(git(project, "for-each-ref").splitlines()) == 1
 
@@ -148,7 +148,7 @@ def test_the_value_of_a_known_secret_is_a_reason_to_refuse(project: Path, run: R
     git(project, "commit", "-q", "-m", "leak")
     leak = calls(call("run_command", command="sh leak.sh"))
     ran = fixing(run, project, "--branch", agent=Agent(coder=[leak, FIX, DONE]))
-    assert ran.result["branch"]["refused"] == "leaked.txt:1 holds what looks like the value of a secret"
+    assert ran.result["branch"]["refused"] == "leaked.txt:1 contains what looks like the value of a secret"
     assert "quiet-Horse" not in ran.stdout + ran.stderr
 
 

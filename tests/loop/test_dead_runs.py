@@ -115,7 +115,7 @@ def test_a_run_of_another_version_says_so_and_one_of_another_schema_is_refused(p
     file.write_text(json.dumps(task | {"kotef_version": "0.0.1"}))
     done = command(project, Agent(coder=[FIX, DONE]), "resume", gone.run_id)
     assert done.returncode == 0, done.stderr
-    assert f"run {gone.run_id} was begun by kotef 0.0.1" in notices(Ran(0, "", "", project))
+    assert f"run {gone.run_id} was started by kotef 0.0.1" in notices(Ran(0, "", "", project))
 
 
 def test_a_run_of_an_older_schema_is_shown_and_undone_but_not_resumed(project: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_run_of_an_older_schema_is_shown_and_undone_but_not_resumed(project: P
     assert refused.code == 2
     line = next(line for line in refused.stderr.splitlines() if "cannot be resumed" in line)
     assert (
-        f"schema 1, and this kotef {__version__} resumes schema {SCHEMA_VERSION}; kotef 0.0.1, which began it, can"
+        f"schema 1, and this kotef {__version__} resumes schema {SCHEMA_VERSION}; kotef 0.0.1, which started it, can resume it"
         in line
     )
     assert {path: path.read_bytes() for path in gone.path.rglob("*") if path.is_file()} == whole

@@ -130,7 +130,7 @@ def asked(root: Path, wanted: str) -> tuple[int, str]:
         ("1", "'1' is ambiguous: .sdd/backlog/tickets/open/01-first.md, specs/001-sums (name its path)"),
         ("cart-total", "'cart-total' is ambiguous: specs/cart-total, .kiro/specs/cart-total (name its path)"),
         ("summs", "no open ticket 'summs'"),
-        ("nowhere#T1", "no spec 'nowhere#T1' (there are: specs/001-sums"),
+        ("nowhere#T1", "no spec 'nowhere#T1' (the specs are: specs/001-sums"),
         ("02", "ticket '02' is closed"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_run_that_goes_on_says_where_its_prompts_go(project: Path, tmp_path: P
         done = kotef_process(["resume", "--last", "--root", str(project)], told(server, smith.url), tmp_path)
     assert done.returncode == 0, done.stderr
     host = smith.url.removeprefix("http://")
-    said = f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"
+    said = f"note: LANGSMITH_TRACING is set: prompts and code are sent to LangSmith at {host}"
     assert done.stdout.splitlines().count(said) == 1
 
 
@@ -76,9 +76,7 @@ def test_a_draft_says_where_its_prompts_go_and_sends_no_secret_there(drafted) ->
     assert b"Sums for clerks." in sent, "all of it arrives before the process ends"
     assert SECRET.encode() not in sent
     host = smith.url.removeprefix("http://")
-    assert (
-        done.stderr == f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}\n"
-    )
+    assert done.stderr == f"note: LANGSMITH_TRACING is set: prompts and code are sent to LangSmith at {host}\n"
     assert json.loads(done.stdout)["dryRun"] is False
 
 
@@ -99,8 +97,8 @@ def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced)
         assert words in sent, words
     assert SECRET.encode() not in sent
     host = smith.url.removeprefix("http://")
-    told = [line for line in done.stdout.splitlines() if "leave this machine" in line]
-    assert told == [f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"]
+    told = [line for line in done.stdout.splitlines() if "are sent to" in line]
+    assert told == [f"note: LANGSMITH_TRACING is set: prompts and code are sent to LangSmith at {host}"]
 
 
 @pytest.mark.examples(1)
@@ -140,7 +138,7 @@ def test_it_is_on_exactly_where_the_library_is(env: dict, name: str, monkeypatch
 
 def test_where_the_prompts_go_is_named_without_what_else_an_address_holds() -> None:
     env = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": "https://user:pw@smith.example.org/api?key=x"}
-    assert leaves(env).endswith("for LangSmith at smith.example.org")
+    assert leaves(env).endswith("to LangSmith at smith.example.org")
     assert leaves({"LANGSMITH_TRACING": "true"}).endswith("at api.smith.langchain.com")
 
 

@@ -199,7 +199,7 @@ def test_a_check_that_holds_a_secret_is_refused(planted: Path, run) -> None:
     ran = run(planted, Agent(), "make add add", "--check", f"curl -H 'Authorization: {ENVIRONMENT}' localhost")
     assert ran.code == 2
     assert "[secret:GITHUB_TOKEN]` holds" not in ran.stderr
-    assert "holds the value of a secret" in ran.stderr
+    assert "contains the value of a secret" in ran.stderr
     assert not (planted / ".sdd").exists()
     nowhere(ran)
 

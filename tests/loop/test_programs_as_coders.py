@@ -291,7 +291,7 @@ def test_a_variable_that_cannot_be_passed_is_a_usage_error(project: Path, tmp_pa
 def test_a_command_with_a_secret_in_it_is_refused(project: Path, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MY_API_KEY", "kept-very-secret-4711")
     ran = run(project, f"{agent(tmp_path, FIXES)} --key kept-very-secret-4711")
-    assert (ran.code, "holds the value of a secret" in ran.stderr) == (2, True)
+    assert (ran.code, "contains the value of a secret" in ran.stderr) == (2, True)
 
 
 def test_a_repositorys_command_needs_trust(project: Path, tmp_path: Path) -> None:

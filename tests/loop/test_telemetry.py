@@ -122,7 +122,7 @@ def test_content_is_sent_where_it_is_asked_for_and_without_secrets(project: Path
     sent = b"".join(found.bodies)
     assert b"make add add" in sent
     assert SECRET.encode() not in sent
-    assert any("prompts, code and outputs leave this machine" in notice for notice in ran.result["notices"])
+    assert any("traces with prompts, code and outputs are sent to" in notice for notice in ran.result["notices"])
 
 
 def test_without_content_no_name_holds_a_secret_either(project: Path, traced) -> None:

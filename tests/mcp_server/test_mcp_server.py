@@ -128,7 +128,7 @@ def test_what_is_wrong_is_said_in_one_line(project: Path, conversation) -> None:
         assert "no runs in" in await client.refused("cancel_run", run_id="2")
         assert (
             await client.refused("no_such")
-            == "no tool is called 'no_such' (there are start_run, run_status, cancel_run, read_issues, check)"
+            == "there is no tool 'no_such' (the tools are start_run, run_status, cancel_run, read_issues, check)"
         )
         assert "wait_seconds: Input should be less than or equal to 50" in await client.refused(
             "run_status", wait_seconds=3600

@@ -172,7 +172,7 @@ def test_a_workspace_too_large_to_copy_is_declined(tmp_path: Path, bare: str) ->
 
     found = slowly(root, bare)
 
-    assert found.declined == "without pytest each edit is tried on a copy of the workspace, and it holds over 50 MB"
+    assert found.declined == "without pytest each edit is tried on a copy of the workspace, and it has over 50 MB"
 
 
 def test_links_and_pipes_of_the_workspace_are_not_followed(tmp_path: Path, bare: str) -> None:

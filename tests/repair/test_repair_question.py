@@ -109,7 +109,7 @@ def test_a_call_is_put_as_a_person_would_write_it(name: str, literal: str, given
     [
         (("True", "False"), ("True", "False"), "return True or False"),
         (("5", "raises ValueError"), ("5", "raises ValueError"), "return 5 or raise ValueError"),
-        (("5", "it does not end"), ("5", "it does not end"), "return 5 or not end"),
+        (("5", "it does not finish"), ("5", "it does not finish"), "return 5 or not end"),
         (
             ("5 with arguments left as {'self': {'n': 1}}", "6 with arguments left as {'self': {'n': 2}}"),
             ("5", "6"),

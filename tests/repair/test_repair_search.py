@@ -197,7 +197,7 @@ def test_protected_files_are_never_edited(tmp_path: Path) -> None:
         (
             "def one(): return 2",
             "def test_one(): import time; time.sleep(30); assert m.one() == 1",
-            "test_m.py::test_one does not end within the time allowed for watching it",
+            "test_m.py::test_one does not finish within the time allowed for tracing it",
         ),
     ],
     ids=["green", "no test", "syntax error", "order", "server", "network", "writes", "nothing run", "sleeps"],

@@ -88,12 +88,12 @@ def test_a_block_has_fields_and_then_a_prompt() -> None:
         ("## a\n---\njust words\n---\n", "a.md:3: the role a: 'just words' is not a field; write `name: value`"),
         ("## a\n---\nmodel:\n---\n", "a.md:3: the role a: model: no value"),
         ("## a\n---\ntools:\n---\n", "a.md:3: the role a: tools: no value; leave the line out instead"),
-        ("## a\n---\nsteps: 1\nsteps: 2\n---\n", "a.md:4: the role a: the field steps is there twice"),
+        ("## a\n---\nsteps: 1\nsteps: 2\n---\n", "a.md:4: the role a: the field steps appears twice"),
         ("## a\n```yaml\nsteps: 3\n", "a.md:2: the role a: this fence is never closed"),
         ("## a\n---\nmax-tool-calls: 0\n---\n", "a.md:3: the role a: max_tool_calls: 0 is not"),
         ("## a\n", "a.md:1: the role a: is empty"),
         ("## ???\nwords\n", "a.md:1: the name of a role needs a letter or a digit"),
-        ("## a\nfirst\n## A\nsecond\n", "a.md:3: the role a: is here a second time; the first one, in line 1, counts"),
+        ("## a\nfirst\n## A\nsecond\n", "a.md:3: the role a: is defined twice; the first one, in line 1, is used"),
     ],
 )
 def test_a_malformed_block_is_named_by_its_line_and_costs_no_other(block: str, said: str) -> None:
@@ -109,8 +109,8 @@ def test_a_block_that_stands_in_for_a_malformed_one_of_its_name_is_told_of() -> 
 
     assert [role.prompt for role in found.roles] == ["second"]
     assert list(map(str, found.problems)) == [
-        f"a.md:3: {first}; this block is left out, and the one in line 5 counts",
-        "a.md:7: the role a: is here a second time; the first one, in line 5, counts; this block is left out",
+        f"a.md:3: {first}; this block is left out, and the one in line 5 is used",
+        "a.md:7: the role a: is defined twice; the first one, in line 5, is used; this block is left out",
     ]
     assert found.broken == (), "there is a role of this name"
 

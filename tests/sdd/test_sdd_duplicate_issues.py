@@ -213,7 +213,7 @@ def test_an_entry_is_found_by_its_run_a_repeat_or_a_beginning_of_either(tmp_path
         UsageError, match=r"^'2026' is ambiguous: 20260103-cc, 20260101-aa \(use a longer prefix of the id\)$"
     ):
         find_entry(log, "2026")
-    with pytest.raises(UsageError, match=r"^no issue 'nope' \(there are 20260103-cc, 20260101-aa\)$"):
+    with pytest.raises(UsageError, match=r"^no issue 'nope' \(the issues are 20260103-cc, 20260101-aa\)$"):
         find_entry(log, "nope")
     with pytest.raises(UsageError, match="there is none"):
         find_entry(parse_issues(""), "")

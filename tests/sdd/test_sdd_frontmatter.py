@@ -39,7 +39,7 @@ def test_fields_are_read_as_they_are_written(head: str, fields: dict[str, str]) 
         ("# Title\n---\n---\n", 1, "does not begin"),
         ("---\nname: a\n", 1, "that ends its head is missing"),
         ("---\nname a\n---\n", 2, "'name a' is not a field"),
-        ("---\nname: a\nname: b\n---\n", 3, "is there twice"),
+        ("---\nname: a\nname: b\n---\n", 3, "appears twice"),
         ('---\nname: a\nx: "\\q"\n---\n', 3, "quote it with '"),
         ("---\n  name: a\n---\n", 2, "is not a field"),
     ],

@@ -358,7 +358,7 @@ def test_texts_are_bounded_and_bytes_of_odd_file_names_are_kept_as_escapes() -> 
         (lambda text: text.replace('{"lines"', '{lines"'), "cannot be read: its values"),
         (
             lambda text: text.replace('{"lines"', '{"runId":"other","lines"'),
-            "holds the values of another run",
+            "contains the values of another run",
         ),
         (lambda text: text + "\n" + text, "a second entry of run"),
     ],

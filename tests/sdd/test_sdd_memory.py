@@ -24,7 +24,7 @@ def test_a_note_is_added_replaced_listed_and_removed(tmp_path: Path) -> None:
     files = memory_of(tmp_path, {})
     assert act(files, "add", "core", "tests run\n with  make", "") == "added to core"
     assert core(tmp_path).read_text() == "# Core memory\n\n- tests run with make\n"
-    assert act(files, "add", "core", "tests run with make", "") == "core has this note already"
+    assert act(files, "add", "core", "tests run with make", "") == "core already has this note"
     assert act(files, "replace", "core", "tests run with just", "make") == "replaced in core: tests run with make"
     told = act(files, "list", "core", "", "")
     assert told.splitlines()[:2] == ["core: 1 of 20 notes", "- tests run with just"]
@@ -47,7 +47,7 @@ def test_a_note_of_the_log_has_its_day(tmp_path: Path, monkeypatch: pytest.Monke
         ("add", "  \n ", "", "the entry is empty"),
         ("add", "x" * (MAX_ENTRY + 1), "", f"shorten it to {MAX_ENTRY}"),
         ("replace", "new", "nowhere", "no such note; its notes: one thing; two things"),
-        ("replace", "one thing", "two things", "has this note already"),
+        ("replace", "one thing", "two things", "already has this note"),
         ("replace", "new", "thing", "2 notes of core contain that"),
         ("remove", "", "", "no such note"),
     ],

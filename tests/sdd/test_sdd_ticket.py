@@ -257,7 +257,7 @@ def test_the_tests_block_holds_command_lines(block: str, commands: tuple[str, ..
 @pytest.mark.parametrize(
     ("block", "complaint"),
     [
-        ("```python\nassert True\n```", (11, "a block of python holds no commands; mark it `sh` if it does")),
+        ("```python\nassert True\n```", (11, "a block of python contains no commands; mark it `sh` if it does")),
         ("```sh\ncat <<EOF\n```", (12, "a here-document cannot be a check; put it into a script")),
         ("run `pytest`", (9, "names no command; put them into a fenced block")),
     ],

@@ -145,8 +145,8 @@ def test_a_refusal_of_a_long_block_is_short(tmp_path: Path) -> None:
 
 def test_an_edit_that_was_made_already_is_said_to_be(tmp_path: Path) -> None:
     line = "        return round(amount, 2)\n"
-    assert "replace is there already, at line 6" in refusal(tmp_path, AFTER, "        return amount\n", line)
-    with pytest.raises(ToolFault, match="nothing to change, the file has the lines of replace already"):
+    assert "the text of replace already exists at line 6" in refusal(tmp_path, AFTER, "        return amount\n", line)
+    with pytest.raises(ToolFault, match="nothing to change, the file already has the lines of replace"):
         edited(tmp_path, AFTER, LOOP, ROUNDED)
 
 

@@ -184,7 +184,7 @@ def test_a_handle_nobody_gave_names_those_there_are(tmp_path: Path, handle: str)
     async def story(commands: Background) -> None:
         await commands.start("true", None)
         for act in (commands.read, commands.stop):
-            with pytest.raises(ToolFault, match="there are: bg_2_1"):
+            with pytest.raises(ToolFault, match="the commands are: bg_2_1"):
                 await act(handle)
 
     play(tmp_path, story)

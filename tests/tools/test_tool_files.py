@@ -211,7 +211,7 @@ def test_a_placeholder_that_was_there_or_loses_nothing_stays(root: Path, guard: 
 
 def test_a_character_the_encoding_lacks_is_named_and_nothing_is_written(root: Path, guard: EditGuard) -> None:
     (root / "old.txt").write_bytes(b"gr\xf6\xdfe\n")
-    with pytest.raises(ToolFault, match=r"latin-1 and cannot hold the character U\+2192"):
+    with pytest.raises(ToolFault, match=r"latin-1 and cannot encode the character U\+2192"):
         write_file(root, "old.txt", "größe → klein\n", guard=guard)
     with pytest.raises(ToolFault, match=r"U\+D83D"):
         write_file(root, "new.txt", "\ud83d", guard=guard)

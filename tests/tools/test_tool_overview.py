@@ -163,9 +163,9 @@ def test_a_large_repository_is_told_in_a_bounded_text(tmp_path: Path) -> None:
 def test_what_there_is_no_time_for_is_left_to_the_next_call(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hurry:
         hurry.setattr(repository, "SECONDS", -1)
-        assert "[4 files not looked into yet; call again]" in overview(shop)
-        assert "not looked into yet" in search_symbols(shop, "Cart")
-    assert "not looked into" not in overview(shop)
+        assert "[4 files not indexed yet; call again]" in overview(shop)
+        assert "not indexed yet" in search_symbols(shop, "Cart")
+    assert "not indexed" not in overview(shop)
 
 
 def test_links_and_secrets_are_not_looked_into(shop: Path, tmp_path: Path) -> None:

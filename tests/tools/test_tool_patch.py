@@ -86,7 +86,7 @@ def test_every_kind_of_section_in_one_patch(tmp_path: Path) -> None:
         (("*** Update File: a.py", "@@ def nowhere", "-same", "+x"), "exec_error", "no line `def nowhere`"),
         (("*** Update File: b.py", "-b", "+x"), "exec_error", "no such file"),
         (("*** Delete File: b.py",), "exec_error", "no such file"),
-        (("*** Add File: a.py", "+x"), "exec_error", "is there already"),
+        (("*** Add File: a.py", "+x"), "exec_error", "already exists"),
         (("*** Delete File: link.py",), "exec_error", "link.py is a link to a.py"),
         (("*** Update File: link.py", "*** Move to: b.py"), "exec_error", "link.py is a link to a.py"),
         (("*** Add File: ../out.py", "+x"), "permission_denied", "leads out"),

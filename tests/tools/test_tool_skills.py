@@ -98,7 +98,7 @@ def test_finding_ranks_by_words_and_using_names_the_files(root: Path, user: Path
     known = find_skills(root, user)
     assert find(known) == "migrate: Change the schema of a release.\nrelease: How to release here."
     assert find(known, "schema release").startswith("migrate: ")
-    assert find(known, "zebra") == "no skill matches 'zebra'; there are: migrate, release"
+    assert find(known, "zebra") == "no skill matches 'zebra'; the skills are: migrate, release"
     assert use(known, "Release") == (
         "skill release, from .sdd/skills\n# release\n[files for skill_resource: notes.md, scripts/tag.sh]"
     )

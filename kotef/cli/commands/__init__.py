@@ -29,7 +29,7 @@ COMMANDS: Final = {
     "help": "Explain a command, or a topic: environment, files, exit-statuses.",
     "mcp": "Serve editors over MCP; check the servers a run may use.",
     "prompt": "Show what is sent to a model, with token counts.",
-    "rejudge": "Judge the stored outputs of a run by today's rules.",
+    "rejudge": "Judge the stored outputs of a run by the current rules.",
     "replay": "Replay a run from its record, without a key.",
     "schema": "Print the JSON schema of result.json.",
     "skills": "List the skills a model may use here, and where each comes from.",

@@ -38,7 +38,7 @@ Exit status:
     default=1,
     show_default=True,
     metavar="N",
-    help="How often to rerun an unexpected failure by itself; 0: never.",
+    help="How often to rerun an unexpected failure on its own; 0: never.",
 )
 @click.option(
     "--probes",

@@ -37,7 +37,7 @@ def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> N
       kotef classify --command "make test" --exit-code 2 --json build.log
 
     Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
-    decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
+    decides. Exit status 0 whatever the output means; 2 if FILE cannot be read.
     """  # noqa: D301  click reads the backspace character
     with _opened(file) as stream:
         try:

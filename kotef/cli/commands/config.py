@@ -37,7 +37,7 @@ def show(**options: Any) -> None:
       kotef config show
       kotef config show --profile fast --json
 
-    For keys only whether they are set is shown. Settings of the repository that are ignored are listed last, with the
+    For keys, only whether they are set is shown. Settings of the repository that are ignored are listed last, with the
     reason.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.config_table import show_settings

@@ -24,9 +24,9 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
       kotef demo --case cheat --keep /tmp/cheat
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
-    the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
-    that is equal to everything, which a wrong expected value in its test reveals. The graph, git, pytest and every file
-    are real. Exit status 0 if all end as expected, else 1.
+    the last two a script plays a model. One deletes the failing test, which is put back before judging. The other
+    returns an object that is equal to everything, which a wrong expected value in the test reveals. The graph, git,
+    pytest and every file are real. Exit status 0 if all end as expected, else 1.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo_scenes import SCENES, play
     from kotef.cli.outputs import show_page

@@ -29,8 +29,8 @@ def diff(**options: Any) -> None:
       kotef diff 20260131-101500-3fa2 --attempt 1 --stat
       kotef diff --last --attempt 2 | git apply
 
-    Piped, it is a patch as `git apply` takes it, byte for byte; on a terminal it is coloured. Exit
-    status 2 if there is no such run or attempt.
+    If the output is piped, it is a patch for `git apply`, byte for byte; on a terminal it is coloured. Exit status 2 if
+    there is no such run or attempt.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.restored_files import readable
     from kotef.cli.run_choice import chosen_run

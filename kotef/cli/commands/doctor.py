@@ -24,8 +24,8 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
       kotef doctor --model qwen3-coder
       kotef doctor --sandbox
 
-    The program of each check is started for its version, in the sandbox; no check is run. With --model the model is
-    asked two short questions (a few hundred tokens) to see how it has to be asked; without it no tokens are spent. Exit
+    Each check's program is asked for its version, in the sandbox; no check is run. With --model the model is asked two
+    short questions (a few hundred tokens) to find out which requests it supports; without it no tokens are spent. Exit
     status 0, or 5 if something is missing.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.workspace_option import workspace_of

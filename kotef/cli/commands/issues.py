@@ -36,8 +36,8 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
       kotef issues show 20260131 --format github | gh issue create --title "kotef stopped" --body-file -
       kotef issues resolve 20260131-101500-3fa2
 
-    ID is the run of the entry, or a run that ended the same, or a unique prefix of either. A verified run resolves
-    the entries of its ticket (or goal) automatically; one that fails in the same way again reopens its entry.
+    ID is the run of the entry, or a run that ended in the same way, or a unique prefix of either. A verified run
+    resolves the entries of its ticket (or goal) automatically; one that fails in the same way again reopens its entry.
     """  # noqa: D301  click reads the backspace character
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_issues, root=root, state=state, form=form, as_json=as_json)
@@ -53,7 +53,7 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
 @ARRAY
 @click.pass_context
 def list_issues(ctx: click.Context, root: str | None, state: str, form: str | None, as_json: bool) -> None:
-    """List the entries, oldest first; SARIF 2.1.0 has one result for each, resolved ones as passed.
+    """List the entries, oldest first; SARIF 2.1.0 has one result for each, with resolved entries as passed.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def list_issues(ctx: click.Context, root: str | None, state: str, form: str | No
 @JSON
 @click.pass_context
 def show_issue(ctx: click.Context, issue: str | None, root: str | None, form: str | None, as_json: bool) -> None:
-    """Show one entry, by default the newest; as `github` it is the Markdown body of an issue there.
+    """Show one entry, by default the newest; `--format github` prints the Markdown body of a GitHub issue.
 
     \b
     Examples:

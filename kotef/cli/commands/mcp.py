@@ -20,7 +20,7 @@ def mcp(ctx: click.Context, root: str | None) -> None:
       kotef mcp doctor
       kotef run --mcp "make tests/test_cart.py pass"
 
-    Without a command, and if standard input is not a terminal, it serves like `kotef mcp serve`.
+    Without a subcommand it serves like `kotef mcp serve`, if standard input is not a terminal.
 
     \b
     Servers a run may use are listed in .sdd/mcp.json and .mcp.json, in the format of other clients:
@@ -77,8 +77,8 @@ def doctor(ctx: click.Context, root: str | None) -> None:
       TOKEN=… kotef mcp doctor --root ~/shop
 
     This runs the commands that the repository's files name. Exit status: 0 all servers start, or none is named; 2 a
-    file or a server in it cannot be used as it stands, or a variable is not set (the others are still checked); 5 a
-    server does not start.
+    file or a server in it cannot be used as it is, or a variable is not set (the others are still checked); 5 a server
+    does not start.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.mcp_doctor import report_servers
     from kotef.cli.workspace_option import workspace_of

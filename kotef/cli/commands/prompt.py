@@ -12,7 +12,7 @@ from kotef.cli.options import AGENT, JSON, MODEL, where
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket or spec, as `kotef run` takes it.")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="A check command; may be repeated.")
-@click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
+@click.option("--trust", is_flag=True, help="Use the settings, roles and prompts in this repository's .sdd.")
 @click.option("--web", is_flag=True, help="Include the tools that read web pages.")
 @AGENT
 @MODEL

@@ -19,7 +19,7 @@ Exit status:
 @where
 @JSON
 def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
-    """Classify and judge again what the checks of RUN (default: the newest) printed, by this version's rules.
+    """Classify and judge the check outputs of RUN (default: the newest) again, by the rules of this version.
 
     \b
     Examples:

@@ -81,7 +81,7 @@ from kotef.cli.options import (
 @click.option(
     "--trust",
     is_flag=True,
-    help="Let the settings, roles and prompts in this repository's .sdd count.  [setting: trusted]",
+    help="Use the settings, roles and prompts in this repository's .sdd.  [setting: trusted]",
 )
 @click.option("--web", is_flag=True, help="Let the model read public web pages.")
 @click.option(

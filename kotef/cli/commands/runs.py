@@ -43,7 +43,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
         show_rows(rows)
 
 
-@runs.command(short_help="Delete old runs and the data only they need.")
+@runs.command(short_help="Delete old runs and the data that only they need.")
 @where
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Number of newest runs to keep.  [default: 20]")
 @click.option(
@@ -56,7 +56,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 def prune(**options: Any) -> None:
-    """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
+    """Delete old runs with their checkpoints, the snapshots that only they need, old outputs and baselines.
 
     Runs that can be resumed are kept unless --resumable is given. Issue entries and everything in git are kept.
 

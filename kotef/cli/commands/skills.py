@@ -9,7 +9,7 @@ from kotef.cli.options import JSON, where
 @where
 @JSON
 def skills(root: str | None, as_json: bool) -> None:
-    """List the skills of .sdd/skills, .agents/skills and the user's configuration; broken ones with the reason.
+    """List the skills of .sdd/skills, .agents/skills and the user's configuration, with the reason for each broken one.
 
     \b
     Examples:

@@ -70,7 +70,7 @@ def spec() -> None:
 @where
 @click.option("-i", "--interview", is_flag=True, help="Ask up to five questions first; needs a terminal.")
 @click.option("--dry-run", is_flag=True, help="Print the draft and write nothing.")
-@click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd count.")
+@click.option("--trust", is_flag=True, help="Use the prompts in this repository's .sdd.")
 @MODEL
 @BASE_URL
 @JSON

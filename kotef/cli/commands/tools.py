@@ -24,11 +24,11 @@ def tools(tier: str | None, as_json: bool) -> None:
       kotef tools --tier core
       KOTEF_TOOLS=standard kotef run "make the tests pass"
 
-    core: the four that read. standard: also edits, commands, checks, git and the overview. all: also the web, MCP
+    core: the four tools that read. standard: also edits, commands, checks, git and the overview. all: also the web, MCP
     servers, extensions, the memory and skills. KOTEF_TOOLS limits the tier of runs; `needs` is what a tool requires in
     addition.
 
-    A reader changes nothing, an editor changes files, a runner runs what the project or a command says, a keeper notes.
+    A reader changes nothing, an editor changes files, a runner runs checks or commands, and a keeper writes notes.
 
     \b
     needs            is provided by

@@ -193,7 +193,7 @@ def _line_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
             then = "the attempt was stopped" if event.stopped else "warned, continuing"
             return f"  {event.tool}: {one_line(event.what)}; {then}", "red" if event.stopped else "yellow"
         case NoProgressEvent():
-            then = "the attempt was stopped" if event.stopped else "the model was told, continuing"
+            then = "the attempt was stopped" if event.stopped else "the model was notified and continues"
             return f"  no progress: {one_line(event.what)}; {then}", "red" if event.stopped else "yellow"
         case CompactedEvent() | PrefixDriftEvent():
             return _context_line(event)

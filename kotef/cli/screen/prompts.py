@@ -52,7 +52,7 @@ class TerminalPrompts:
                     self.screen.print(Text(f"  {number}. {one_line(option.answer)}"))
                     self._show_diff(option.diff, room)
                 known = {str(number): number for number in range(1, len(options) + 1)}
-                prompt = f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: "
+                prompt = f"  Which is intended? 1 to {len(options)}, or Enter to leave it open: "
                 chosen = await self._answer(prompt, {**known, "": 0}, end=0)
         return chosen - 1 if chosen else None
 

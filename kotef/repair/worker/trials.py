@@ -11,7 +11,7 @@ from typing import Any, Callable
 from kotef.repair.worker import hot_swap, raise_counts, restrictions, suite, tracing
 
 _SAW = "__kotef_saw__"
-_ENDLESS = "it does not end"
+_ENDLESS = "it does not finish"
 _ANY_TEST = 0.001
 """CPU seconds of a test that does next to nothing."""
 _WAITING = 3
