@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kotef.git.layout import OF_THE_TREE
     from kotef.git.objects import drop_kept_objects
     from kotef.git.patches import PatchChange, patch_changes, patched_tree
+    from kotef.git.quoting import unquoted
     from kotef.git.signing import hooks_place, signing_settings
     from kotef.git.state import GitState, git_state
 else:
@@ -21,6 +22,7 @@ else:
             "layout": "OF_THE_TREE",
             "objects": "drop_kept_objects",
             "patches": "PatchChange patch_changes patched_tree",
+            "quoting": "unquoted",
             "signing": "hooks_place signing_settings",
             "state": "GitState git_state",
         },
@@ -43,4 +45,5 @@ __all__ = [
     "run_git",
     "signing_settings",
     "toplevel",
+    "unquoted",
 ]

@@ -23,6 +23,7 @@ _CONFIG: Final = {
     "core.fsmonitor": "",
     "core.hooksPath": "/dev/null",
     "core.pager": "cat",
+    "core.quotePath": "false",  # names are shown as they are; control characters and quotes stay escaped
     "core.attributesFile": "/dev/null",
     "core.alternateRefsCommand": "true",
     "safe.bareRepository": "explicit",  # files of the workspace may look like one

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Literal
 
+from kotef.git import unquoted
+
 MAX_ROWS: Final = 400
 """Rows shown per patch; its file has all."""
 MAX_LINE: Final = 400
 """Characters shown per line."""
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
-_ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
-_NAMED: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 Kind = Literal["same", "changed", "removed", "added", "gap"]
 
@@ -108,15 +108,8 @@ def _path(head: Sequence[str]) -> str:
 
 def _plain(name: str, sides: str) -> str:
     """A path without git's quotes and without its side."""
-    name = name.rstrip("\t")
-    if name.startswith('"') and name.endswith('"') and len(name) > 1:
-        name = _ESCAPED.sub(lambda found: _NAMED.get(found[1]) or _octal(found[1]), name[1:-1])
-        name = name.encode("latin-1", "replace").decode("utf-8", "replace")
+    name = unquoted(name.rstrip("\t"))
     return name[2:] if sides and name[:1] in sides and name[1:2] == "/" else name
-
-
-def _octal(text: str) -> str:
-    return chr(int(text, 8) & 0xFF) if text.isdecimal() and len(text) == 3 else text  # noqa: PLR2004  git writes three
 
 
 def _change(head: Sequence[str]) -> str:

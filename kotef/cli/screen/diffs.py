@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from kotef.cli.screen.sanitize import plain
+from kotef.git import unquoted
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
 """Headers of a diff that are of no interest to people; deleted files show line by line."""
-_QUOTED: Final = re.compile(r'"b/((?:[^"\\]|\\.)*)"$')
+_QUOTED: Final = re.compile(r'("b/(?:[^"\\]|\\.)*")$')
 _SAME: Final = re.compile(r"diff --git a/(.+) b/\1")
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -86,11 +87,10 @@ class ShownDiffs:
 
 
 def _name(header: str) -> str:
-    """The new name in a header; git quotes a name that is not ASCII, and writes each byte as an octal number."""
+    """The new name in a header; git quotes a name with control characters, quotes or backslashes."""
     header = header.rstrip("\t")  # git puts one behind a name with a blank
     if quoted := _QUOTED.search(header):
-        in_bytes = quoted[1].encode().decode("unicode_escape").encode("latin-1")
-        return plain(in_bytes.decode("utf-8", "replace")).replace("\n", " ")
+        return plain(unquoted(quoted[1])).removeprefix("b/").replace("\n", " ")
     if header.startswith("+++ "):
         return header.removeprefix("+++ ").removeprefix("b/")
     if same := _SAME.fullmatch(header):
