@@ -151,11 +151,11 @@ def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], c
     if _FULL.search(result.stderr):
         return NoSpaceError(cwd)
     lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {result.returncode}"]
-    said = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[0])
+    fatal_line = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[0])
     hint = f"run `git {args[0]}` there to see it"
-    if "dubious ownership" in said:
+    if "dubious ownership" in fatal_line:
         hint = f"if you trust it: git config --global --add safe.directory {cwd}"
-    return WorkspaceError(cwd, f"git {args[0]} failed: {said.removeprefix('fatal: ')}", hint=hint)
+    return WorkspaceError(cwd, f"git {args[0]} failed: {fatal_line.removeprefix('fatal: ')}", hint=hint)
 
 
 def toplevel(root: Path) -> Path | None:
