@@ -153,10 +153,10 @@ def _stuck(state: AgentState) -> Ending | None:
     if edits is not None and edits.stopped_by == "search_time":
         return Ending("stuck", "search_time_over", f"nothing was found: {edits.detail}")
     if edits is not None and edits.stopped_by == "exhausted":
-        said = "no coder could do anything"
+        sentence = "no coder could do anything"
         if judged is not None and judged.green and not state["task"].model:
-            said = f"every check is already green, and without a model only failures can be worked on; {said}"
-        return Ending("stuck", "nothing_left_to_try", f"{said}: {edits.detail}")
+            sentence = f"every check is already green, and without a model only failures can be worked on; {sentence}"
+        return Ending("stuck", "nothing_left_to_try", f"{sentence}: {edits.detail}")
     spent = sorted(state["failure_history"].spent)
     fresh = [visit for visit in spent if visit > state["task"].resumed_after]
     if len(spent) < MAX_ATTEMPTS or len(fresh) < NUDGED:
