@@ -96,12 +96,12 @@ def _drift(event: PrefixDriftEvent) -> GuardReport:
 
 
 def _verified(event: VerifiedEvent) -> GuardReport | None:
-    said = []
+    parts = []
     if event.put_back:
-        said.append(f"put back before judging: {_some(event.put_back)}")
+        parts.append(f"put back before judging: {_some(event.put_back)}")
     if event.left:
-        said.append(f"not touched, because someone else changed them: {_some(event.left)}")
-    return GuardReport("put back", "; ".join(said)) if said else None
+        parts.append(f"not touched, because someone else changed them: {_some(event.left)}")
+    return GuardReport("put back", "; ".join(parts)) if parts else None
 
 
 def _reviewed(event: ReviewedEvent) -> GuardReport:
