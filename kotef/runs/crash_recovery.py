@@ -33,5 +33,5 @@ def _ended(directory: Path, snapshots: Snapshots) -> str:
         hint = "put the files right by hand (`git status`), then delete this file"
         raise WorkspaceError(directory / SWAP_MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())
-    said = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
-    return f"{said}, kept changes made since: {', '.join(left[:8])}" if left else said
+    notice = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
+    return f"{notice}, kept changes made since: {', '.join(left[:8])}" if left else notice
