@@ -237,9 +237,9 @@ def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_Co
 
 def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) -> _CommandFinding:
     """The table, row by row; the first that speaks decides."""
-    said = _said(name, args)
-    if reason := ALWAYS_REFUSED.get(said[0]):
-        return _CommandFinding("refused", f"{said[0]} is refused: {reason}")
+    problem = _said(name, args)
+    if reason := ALWAYS_REFUSED.get(problem[0]):
+        return _CommandFinding("refused", f"{problem[0]} is refused: {reason}")
     if name in INTERPRETERS and _fetches(simple) and _after_options(args) in ([], ["-"]):
         return _CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")
     if name.startswith("mkfs") or (name == "dd" and any(arg.startswith("of=/dev/") for arg in args)):
@@ -254,11 +254,11 @@ def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) 
         return _judge_removal(name, args, root)
     if name == "git":
         return _judge_git(args)
-    if row := next((row for row in PUBLISHES if said[: len(row)] == row), None):
+    if row := next((row for row in PUBLISHES if problem[: len(row)] == row), None):
         return _CommandFinding("refused", f"`{' '.join(row)}` is refused: {ABROAD}")
-    if row := next((row for row in INSTALLS if said[: len(row)] == row), None):
+    if row := next((row for row in INSTALLS if problem[: len(row)] == row), None):
         return _CommandFinding("install", f"`{' '.join(row)}`")
-    return _HARMLESS if _is_harmless(name, said, args) else _OTHER
+    return _HARMLESS if _is_harmless(name, problem, args) else _OTHER
 
 
 def _said(name: str, args: Sequence[str]) -> tuple[str, ...]:
