@@ -155,9 +155,9 @@ def _ranked(repository: RepositoryIndex, named: Sequence[str], words: Counter[st
 
     def weight(file: IndexedFile) -> float:
         names = [name for name in defined.get(file, ()) if definers[name] <= AMBIGUOUS]
-        asked = sum(1 / definers[name] for name in names if name in words)
+        relevance = sum(1 / definers[name] for name in names if name in words)
         leant_on = min(1.0, sum(1 / definers[name] for name in names if name in used) / 4)
-        found = _NAMED_WEIGHT * (file.path in named) + min(asked, 3.0) + leant_on
+        found = _NAMED_WEIGHT * (file.path in named) + min(relevance, 3.0) + leant_on
         return found * _TEST_WEIGHT if is_test_code(file.path) and file.path not in named else found
 
     return sorted(order, key=lambda file: (-weight(file), order[file]))
