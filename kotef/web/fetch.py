@@ -74,8 +74,8 @@ class Web:
 
     async def search(self, query: str) -> str:
         """Titles, addresses and excerpts from the search server, marked as data. Raises `ToolFault`."""
-        asked = f"{self.search_url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
-        response = await _in_time(self._search(asked), self.search_url)
+        url = f"{self.search_url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
+        response = await _in_time(self._search(url), self.search_url)
         try:
             hits = json.loads(response)["results"]
             shown = [_result_lines(hit) for hit in hits[:RESULTS]]
