@@ -226,7 +226,7 @@ def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tu
         return f"{program} is not found", install_line(program, command, root)
     for behind in _behind(line, root):
         if program := missing_program(root, behind, path=env.get("PATH"), besides=besides):
-            return f"{program}, which `{line}` starts, is not found", install_line(program, command, root)
+            return f"`{line}` starts {program}, which is not found", install_line(program, command, root)
     return None
 
 

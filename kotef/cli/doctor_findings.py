@@ -174,7 +174,7 @@ def _sandbox(root: Path) -> list[Said]:
 
 def _git(root: Path) -> list[Said]:
     if shutil.which("git") is None:
-        return [("missing", "git: not found on PATH; install it: kotef stores its snapshots with it")]
+        return [("missing", "git: not found on PATH; install it: kotef uses it for snapshots")]
     facts = inspect(root)
     if not facts.is_repo:
         return [("note", f"workspace {root}: not a git repository; kotef works here, but only with its own snapshots")]

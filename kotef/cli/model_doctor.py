@@ -52,7 +52,7 @@ def _tools(found: ModelReport) -> Line:
     if found.prompted:
         return "note", "  tools: not supported; they are described in the prompt, and calls are read from the text"
     if found.called:
-        return "ok", "  tools: called one and took its result"
+        return "ok", "  tools: called one and used its result"
     return "note", "  tools: it called none when asked to; the coder needs a model that does"
 
 

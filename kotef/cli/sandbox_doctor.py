@@ -39,7 +39,7 @@ _DEEDS: Final = {
     "join with network": "the same with --network",
     "peek": "read the environment of kotef",
     "stop": "send a signal to kotef",
-    "tune": "change a setting of the kernel",
+    "tune": "change a kernel setting",
 }
 _WANTED: Final = ("write", "listen")
 _STRICT: Final = "like bwrap, with resource limits; never a lower level"

@@ -23,7 +23,7 @@ def _rule(loaded: LoadedExtension, root: Path) -> CallRule:
         except (Exception, SystemExit) as error:  # noqa: BLE001  a failure of the extension is a refusal
             return str(failed(loaded.extension, "failed, so this call is refused", error))
         if not isinstance(answer, str):
-            problem = f"answered {type(answer).__name__}, not a text, so this call is refused"
+            problem = f"returned {type(answer).__name__}, not a text, so this call is refused"
             return str(unusable(loaded.extension, problem))
         return answer.strip()
 

@@ -211,9 +211,7 @@ def _run(
     except FileNotFoundError as error:
         if not cwd.is_dir():
             raise WorkspaceError(cwd, "is not a directory", hint="choose another --root") from error
-        raise WorkspaceError(
-            "git", "not found on PATH", hint="install git: kotef keeps its snapshots with it"
-        ) from error
+        raise WorkspaceError("git", "not found on PATH", hint="install git: kotef uses it for snapshots") from error
     except subprocess.TimeoutExpired as error:
         raise WorkspaceError(cwd, f"git {args[0]} took more than {_SECONDS:.0f} s", hint="check the disk") from error
     except OSError as error:

@@ -92,7 +92,7 @@ class Detached:
                 )
             except (ValueError, OSError) as error:  # a NUL, a lone surrogate, or more than the system takes
                 log.unlink(missing_ok=True)
-                raise UsageError(f"no process can be started with these arguments: {error}") from error
+                raise UsageError(f"a process cannot be started with these arguments: {error}") from error
         self._started.append(process)
         return process
 

@@ -61,7 +61,7 @@ def _none_is_right(state: AgentState) -> Ending | None:
     edits = state.get("edits")
     if edits is None or edits.stopped_by != "none_is_right":
         return None
-    return Ending("blocked", "none_is_right", f"none of the edits that pass is right: {edits.detail}")
+    return Ending("blocked", "none_is_right", f"none of the passing edits is right: {edits.detail}")
 
 
 def _verified(state: AgentState) -> Ending | None:

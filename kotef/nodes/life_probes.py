@@ -242,4 +242,4 @@ async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
                 evidence=(f"{path}: green with a failing test added to it",),
             )
         return not_probed("canary", unit.check.name, "a failing test added to the file is not listed")
-    return not_probed("canary", unit.check.name, "no convention known for adding a test to these files")
+    return not_probed("canary", unit.check.name, "no known convention for adding a test to these files")

@@ -250,7 +250,7 @@ def _share(found: SearchResult) -> str:
 
 
 def _slowly(found: SearchResult) -> str:
-    text = f"slow mode, for {found.slow_because}: every candidate was a run of the check on a copy of the workspace"
+    text = f"slow mode ({found.slow_because}): every candidate was a run of the check on a copy of the workspace"
     return text if found.slow_because else ""
 
 

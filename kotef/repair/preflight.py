@@ -243,7 +243,7 @@ def _within_reach(
     kept = [test for test in red if not ran[test].starts or any(traces.lines.get(test, {}).values())]
     if not kept:
         raise DeclinedError(
-            f"{collected.tests[red[0]]} starts a program of its own, which does not see the edits that are tried"
+            f"{collected.tests[red[0]]} starts a separate program, which does not see the edits that are tried"
         )
     return kept
 

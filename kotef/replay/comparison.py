@@ -272,6 +272,6 @@ def _differences(then: RunEnding, now: RunEnding, *, endings: bool) -> Sequence[
         if getattr(then, name) != getattr(now, name)
     ]
     for name, was, found in (("failure", then.failures, now.failures), ("tree", then.trees, now.trees)):
-        lines += [f"{name} of visit {line}, then only" for line in was if line not in found]
-        lines += [f"{name} of visit {line}, now only" for line in found if line not in was]
+        lines += [f"{name} of visit {line}, only in the record" for line in was if line not in found]
+        lines += [f"{name} of visit {line}, only in the replay" for line in found if line not in was]
     return lines

@@ -335,7 +335,7 @@ def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
     has = "no attempts"
     if numbers:
         has = f"attempts {numbers}" if len(trees.attempts) > 1 else f"attempt {numbers}"
-    return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")
+    return UsageError(f"run {run.run_id} has no attempt {wanted}; it has {has}", hint="see `kotef show`")
 
 
 def _some(paths: Collection[str]) -> str:

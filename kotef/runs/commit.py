@@ -86,7 +86,7 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
     if done.returncode:
         if made := _made_before(root, task, tree, ref):
             return made
-        raise RefusedError(f"the branch cannot be made: {git_error(done, update, root)}")
+        raise RefusedError(f"the branch cannot be created: {git_error(done, update, root)}")
     return commit
 
 

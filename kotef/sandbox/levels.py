@@ -40,8 +40,8 @@ _STAYS_INSIDE: Final = "changes there stay inside"
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
 
 
-_OWNED: Final = "and commands are not given the right of root to write other people's files"
-_OWN: Final = "run kotef as the owner of the workspace, or give it to {user} with chown -R"
+_OWNED: Final = "and commands do not get root's right to write files of other users"
+_OWN: Final = "run kotef as the owner of the workspace, or make {user} its owner with chown -R"
 
 
 @dataclass(frozen=True, slots=True)

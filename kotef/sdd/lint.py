@@ -244,7 +244,7 @@ def _duplicates(folder: TicketFolder) -> Iterator[LintFinding]:
     for ticket in folder.open:
         other = first.setdefault(same_name(ticket.id), ticket.path)
         if other != ticket.path:
-            message = f"has the same number as {other}; give one of them another"
+            message = f"has the same number as {other}; give one of them another number"
             yield LintFinding(path=ticket.path, line=1, code="duplicate-id", message=message)
 
 

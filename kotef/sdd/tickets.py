@@ -70,7 +70,7 @@ def list_tickets(root: Path) -> TicketFolder:
     for ticket in tickets:
         other = first.setdefault(same_name(ticket.id), ticket)
         if other is not ticket:
-            text = f"has the same number as {other.path}; give one of them another"
+            text = f"has the same number as {other.path}; give one of them another number"
             problems.append(Problem(path=ticket.path, line=1, text=text))
     closed.sort(key=lambda pair: _order(pair[0]))
     return TicketFolder(

@@ -98,7 +98,7 @@ def _paths(texts: Iterable[str], known: frozenset[str]) -> Iterator[str]:
 
 def _source(root: Path, found: Sequence[PlaceInSource], most: int) -> str:
     """The lines around each place, as far as they fit; a place that an excerpt shows already has none of its own."""
-    title = "Source around what fails or is named\n"
+    title = "Source code around failures and named code\n"
     text = ""
     shown: dict[str, list[range]] = {}
     for path, line in found:

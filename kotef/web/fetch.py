@@ -117,7 +117,7 @@ class Web:
             raise ToolFault("exec_error", f"{host} cannot be resolved") from error
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise ToolFault(
-                "permission_denied", f"{host} is not on the open internet; only public addresses are fetched"
+                "permission_denied", f"{host} is not on the public internet; only public addresses are fetched"
             )
         literal = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
         target = urlunsplit((parts.scheme, f"{literal}:{port}", parts.path or "/", parts.query, ""))

@@ -112,7 +112,7 @@ def _class_and_method(test: str) -> str:
     return f"{'$'.join((outer, *inner))}#{method['name']}"
 
 
-_IDS: Final = "`src/test/java/path/Class.java::method`; a class elsewhere by its name"
+_IDS: Final = "`src/test/java/path/Class.java::method`; for a class elsewhere, its name"
 
 SUREFIRE: Final = Runner(
     name="Surefire",
