@@ -266,8 +266,8 @@ def start(
     `root` is the workspace, by default that of the current directory. `checkpointer` keeps the state of the graph
     instead of the run's own SQLite file; a resume then needs the same one.
     """
-    asked = _options(run_options, {"root": root, **options}, goal)
-    return RunHandle(lambda: ready(asked), begin, checkpointer=checkpointer)
+    call_options = _options(run_options, {"root": root, **options}, goal)
+    return RunHandle(lambda: ready(call_options), begin, checkpointer=checkpointer)
 
 
 def run(
@@ -319,9 +319,9 @@ def check(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspe
 
     Raises KotefError if nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
     """
-    asked = _options(check_options, {"root": root, **options})
+    call_options = _options(check_options, {"root": root, **options})
     with scope():
-        return inspect_workspace(asked)
+        return inspect_workspace(call_options)
 
 
 async def acheck(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
@@ -339,8 +339,8 @@ def _resumed(
     run_id: str, root: StrPath | None, checkpointer: "BaseCheckpointSaver[Any] | None", options: Mapping[str, Any]
 ) -> RunHandle:
     newest = {} if run_id or options.get("from_file") else {"last": True}
-    asked = _options(resume_options, {"root": root, **newest, **options}, run_id)
-    return RunHandle(lambda: ready_again(asked), go_on, checkpointer=checkpointer)
+    call_options = _options(resume_options, {"root": root, **newest, **options}, run_id)
+    return RunHandle(lambda: ready_again(call_options), go_on, checkpointer=checkpointer)
 
 
 def _ended(handle: RunHandle) -> Result:

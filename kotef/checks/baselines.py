@@ -111,11 +111,11 @@ class Baselines:
             return
         after = self.facts(ignored)
         same = {path: fact for path, fact in ignored.items() if after.get(path) == fact}
-        told = [(check, result.model_copy(update={"log": None})) for check, result in results]
+        results_without_logs = [(check, result.model_copy(update={"log": None})) for check, result in results]
         kept = StoredBaseline(
             run_id=run_id,
             judged=time.time(),
-            results=tuple(told),
+            results=tuple(results_without_logs),
             wrote=tuple(wrote),
             installs=frozenset(installs),
             ignored=same,

@@ -29,12 +29,12 @@ def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
     counts = console_counts(output) if may_run_tests(unwrap(command)) else None
     ran, failed = (counts.executed, counts.failed) if counts else (0, 0)
     admitted = admission_of(command, exit_code, output)
-    said = contradiction(exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted)
-    if not said:
+    conflict = contradiction(exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted)
+    if not conflict:
         return diagnosis
     kind = diagnosis.kind or (admitted.kind if admitted else "test_failure")
-    summary = f"{said}\n{diagnosis.summary}".strip()[:MAX_SUMMARY]
-    mark = fingerprint(kind, "contradiction", diagnosis.tests or (said,))
+    summary = f"{conflict}\n{diagnosis.summary}".strip()[:MAX_SUMMARY]
+    mark = fingerprint(kind, "contradiction", diagnosis.tests or (conflict,))
     return replace(diagnosis, kind=kind, detail="contradiction", summary=summary, fingerprint=mark)
 
 
@@ -44,12 +44,12 @@ def admission_of(command: str, exit_code: int | None, output: str) -> Admitted |
     Only commands that may start several programs are asked, or that hide a status, as wrappers, pipes and `;` do: one
     runner or linter started alone is believed, and what it prints on the way may be words of its tests.
     """
-    asked = unwrap(command)
-    if exit_code != 0 or asked.purpose == "read":
+    invocation = unwrap(command)
+    if exit_code != 0 or invocation.purpose == "read":
         return None
     programs = [
         (tool, purpose)
-        for tool, purpose in zip(asked.tools, asked.purposes, strict=True)
+        for tool, purpose in zip(invocation.tools, invocation.purposes, strict=True)
         if tool not in _SHELL and purpose != "read"
     ]
     if len(programs) == 1:

@@ -31,11 +31,11 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
         units = (*verification.missing, *verification.broken, *verification.newly_skipped, *verification.left)
         entries.append(_of_verdict(verification.visit, "verdict", verification.detail, verification.summary, units))
     if verification.progress and verification.progress not in entries[0].summary:
-        told = with_line(entries[0].summary, verification.progress)
-        entries[0] = entries[0].model_copy(update={"summary": told})
+        summary = with_line(entries[0].summary, verification.progress)
+        entries[0] = entries[0].model_copy(update={"summary": summary})
     if verification.put_back:
-        said = _put_back(verification.put_back)
-        entries.append(_of_verdict(verification.visit, "put_back", "put_back", said, verification.put_back))
+        put_back_entries = _put_back(verification.put_back)
+        entries.append(_of_verdict(verification.visit, "put_back", "put_back", put_back_entries, verification.put_back))
     return entries
 
 

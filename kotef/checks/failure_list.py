@@ -43,12 +43,12 @@ def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...
     """
     if result.passed:
         return ()
-    told = list(_tests(result, root)) or list(_complaints(result, root))
-    if not told or result.detail in {"contradiction", "timeout"}:
+    failures = list(_tests(result, root)) or list(_complaints(result, root))
+    if not failures or result.detail in {"contradiction", "timeout"}:
         lines = result.summary.splitlines()
-        at = next((_place(place) for place in places(lines)), ("", None)) if not told else ("", None)
-        told.insert(0, ReportedFailure("", lines[0] if lines else "failed", *at))
-    return tuple(told[:MAX_TOLD])
+        at = next((_place(place) for place in places(lines)), ("", None)) if not failures else ("", None)
+        failures.insert(0, ReportedFailure("", lines[0] if lines else "failed", *at))
+    return tuple(failures[:MAX_TOLD])
 
 
 def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:

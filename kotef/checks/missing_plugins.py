@@ -41,8 +41,8 @@ def configuration_question(words: Sequence[str], root: Path) -> str:
     """The command line that makes pytest read all its configuration and run nothing; empty if nothing asks for it."""
     pytest = next((at for at, word in enumerate(words) if Path(word).name in {"pytest", "py.test"}), None)
     own = any(word.startswith("-") for word in words[(pytest or 0) + 1 :])
-    asked = own or any(_ASKS.search(readable_text(root, name)) for name in _FILES)
-    return shlex.join([*words, "--markers"]) if pytest is not None and asked else ""
+    names_plugins = own or any(_ASKS.search(readable_text(root, name)) for name in _FILES)
+    return shlex.join([*words, "--markers"]) if pytest is not None and names_plugins else ""
 
 
 def missing_of(output: str, root: Path) -> Missing | None:

@@ -75,8 +75,8 @@ def with_obstructions(result: CommandResult, env: Mapping[str, str], sandbox: Sa
     if not found:
         return result
     summary = result.summary
-    if told := next((one.text for one in found if one.in_summary), ""):
-        summary = _with_way_out(summary, told)
+    if hint := next((one.text for one in found if one.in_summary), ""):
+        summary = _with_way_out(summary, hint)
     detail = next((one.detail for one in found if one.detail), result.detail)
     texts = tuple(dict.fromkeys(one.text for one in found))
     return result.model_copy(update={"summary": summary, "detail": detail, "obstructions": texts})

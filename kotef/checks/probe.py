@@ -65,5 +65,5 @@ def line_of(probes: Sequence[ProbeResult]) -> str:
     missed = list(dict.fromkeys(f"{probe.name} ({probe.told})" for probe in probes if probe.value == "not_probed"))
     alarms = [probe.told for probe in probes if probe.value == "alarm"]
     parts = [*alarms, *fine]
-    said = f"judge probed: {', '.join(parts)}" if parts else "judge not probed"
-    return said + (f"; not probed: {', '.join(missed)}" if missed else "")
+    line = f"judge probed: {', '.join(parts)}" if parts else "judge not probed"
+    return line + (f"; not probed: {', '.join(missed)}" if missed else "")

@@ -58,25 +58,25 @@ async def run_check(
     """
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
-        asked = RunnerCommand(command, unwrap(command), root, Path(directory))
-        may_test = may_run_tests(asked.asked)
-        reporting = report_request(asked.folder, env)
+        runner_command = RunnerCommand(command, unwrap(command), root, Path(directory))
+        may_test = may_run_tests(runner_command.asked)
+        reporting = report_request(runner_command.folder, env)
         started = time.time()
         done = await run_process(
             command,
             cwd=root,
-            env=environment_for(asked, _as_by_hand(env)) if may_test else {**env, **reporting},
+            env=environment_for(runner_command, _as_by_hand(env)) if may_test else {**env, **reporting},
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
             keep=max(keep, WHOLE) if may_test else keep,
             sandbox=sandbox,
         )
-        reading = _reading(Leavings(asked, started, done.stdout, done.stderr), may_test=may_test)
+        reading = _reading(Leavings(runner_command, started, done.stdout, done.stderr), may_test=may_test)
     done = replace(done, stdout=head_and_tail(done.stdout, keep), stderr=head_and_tail(done.stderr, keep))
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
-    said = limits[done.timed_out] if done.timed_out else ""
-    result = _result(done, reading, root, said=said, log_name=log_name if done.log else None)
+    timeout_line = limits[done.timed_out] if done.timed_out else ""
+    result = _result(done, reading, root, said=timeout_line, log_name=log_name if done.log else None)
     return with_obstructions(result, env, sandbox)
 
 
@@ -94,9 +94,9 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
         log_truncated=False,
         log_error="",
     )
-    said = result.summary.partition("\n")[0] if result.timed_out else ""
+    timeout_line = result.summary.partition("\n")[0] if result.timed_out else ""
     known = Reading(result.tests, result.evidence) if result.tests is not None else None
-    now = _result(done, known, root, said=said, log_name=result.log)
+    now = _result(done, known, root, said=timeout_line, log_name=result.log)
     return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
 
 
@@ -176,8 +176,8 @@ def _executed(done: Completed, tests: Mapping[str, TestStatus] | None, counts: S
     if counts is not None:
         return counts.executed
     lines = f"{done.stdout}\n{done.stderr}".split("\n")
-    said = [line for line in map(str.strip, lines) if line]
-    return 0 if said and all(map(_IDLE.fullmatch, said)) else None
+    texts = [line for line in map(str.strip, lines) if line]
+    return 0 if texts and all(map(_IDLE.fullmatch, texts)) else None
 
 
 def _innermost(red: Sequence[str]) -> tuple[str, ...]:
@@ -218,8 +218,8 @@ def _contradicted(
         return f"exit status 0, but the report lists {len(red)} failing"
     counted = (counts.executed, counts.failed) if counts else (0, 0)
     ran, failed = counted if tests is None or done.exit_code == 0 else (executed(tests), len(red))
-    if said := contradiction(done.exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted):
-        return said
+    if conflict := contradiction(done.exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted):
+        return conflict
     if tests is None or counts is None:
         return ""
     only_files = bool(red) and not any("::" in test for test in red)  # which jest and vitest do not count as tests

@@ -93,8 +93,8 @@ def passed_alone(tests: Sequence[str], again: CommandResult) -> tuple[str, ...]:
         return ()
     if again.tests is not None:
         return tuple(test for test in tests if again.tests.get(test) == "passed")
-    asked = {dotted_name(test) for test in tests}
-    if again.tests_executed != len(asked) or len(again.failing) >= MAX_TESTS or (again.kind and not again.failing):
+    names = {dotted_name(test) for test in tests}
+    if again.tests_executed != len(names) or len(again.failing) >= MAX_TESTS or (again.kind and not again.failing):
         return ()
     failing = {dotted_name(test) for test in again.failing}
     return tuple(test for test in tests if dotted_name(test) not in failing)

@@ -233,7 +233,7 @@ def _groups(tokens: Sequence[str]) -> list[tuple[int, list[str]]] | None:
         else:
             groups.append((int(token), [] if behind else beside))
             beside = []
-    return groups if groups and all(said for _, said in groups) else None
+    return groups if groups and all(labels for _, labels in groups) else None
 
 
 def _unit_of(words: Iterable[str]) -> str:

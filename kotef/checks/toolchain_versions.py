@@ -67,11 +67,11 @@ class RequestedVersion(NamedTuple):
 
     def is_met_by(self, running: str) -> bool:
         """Whether the version that runs is it, as far as numbers have to agree; a word is not compared."""
-        asked, found = _numbers(self.version), _numbers(running)
-        if not asked or not found:
+        wanted_numbers, found = _numbers(self.version), _numbers(running)
+        if not wanted_numbers or not found:
             return True
-        parts = min(TOOLCHAINS[self.tool].parts, len(asked), len(found))
-        return found[:3] >= asked[:3] if self.is_least else asked[:parts] == found[:parts]
+        parts = min(TOOLCHAINS[self.tool].parts, len(wanted_numbers), len(found))
+        return found[:3] >= wanted_numbers[:3] if self.is_least else wanted_numbers[:parts] == found[:parts]
 
 
 def wanted_versions(root: Path) -> tuple[RequestedVersion, ...]:

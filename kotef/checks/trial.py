@@ -177,8 +177,8 @@ async def _try_here(
         done = await run_process(probe, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
     if done.exit_code not in (0, None):
         lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
-        told = next((line for line in lines if _ERROR.match(line)), lines[-1] if lines else "")
-        why = told.strip()[:200] or f"exit status {done.exit_code}"
+        error_line = next((line for line in lines if _ERROR.match(line)), lines[-1] if lines else "")
+        why = error_line.strip()[:200] or f"exit status {done.exit_code}"
         return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
     version = _version(check, done.stdout or done.stderr, root)
     question = configuration_question(words_after_assignments(check.command), root)
@@ -226,7 +226,7 @@ def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tu
         return f"{program} is not found", install_line(program, command, root)
     for behind in _behind(line, root):
         if program := missing_program(root, behind, path=env.get("PATH"), besides=besides):
-            return f"{program}, which `{line}` starts, is not found", install_line(program, command, root)
+            return f"`{line}` starts {program}, which is not found", install_line(program, command, root)
     return None
 
 
@@ -271,11 +271,11 @@ def _probe(check: Check, root: Path) -> str:
     if words[:2] in _RUN_WITHIN:
         inner = words[2:]
         return shlex.join([*words[:2], *_asking(inner, root)]) if inner else ""
-    asked = _asking(words, root)
-    if not asked:
+    question = _asking(words, root)
+    if not question:
         return ""
     prefix = _PREFIX.match(check.command)
-    line = f"{prefix[0] if prefix else assignments_of(check.command)}{shlex.join(asked)}"
+    line = f"{prefix[0] if prefix else assignments_of(check.command)}{shlex.join(question)}"
     own = PYTHON.fullmatch(words[0]) and "/" not in words[0]
     return f"{line} && {_needs(words[0], root)}" if own and check.origin == "detected" else line
 
@@ -312,9 +312,9 @@ def _needs(python: str, root: Path) -> str:
 
 def _finds_src(root: Path) -> bool:
     """Whether pytest's configuration, or a conftest, puts folders on the path, so that nothing has to be installed."""
-    told = [readable_text(root, name) for name in ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")]
+    texts = [readable_text(root, name) for name in ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")]
     conftests = [readable_text(root, name) for name in ("conftest.py", "tests/conftest.py", "test/conftest.py")]
-    return any(re.search(r"^\s*pythonpath\s*=", text, re.MULTILINE) for text in told) or any(
+    return any(re.search(r"^\s*pythonpath\s*=", text, re.MULTILINE) for text in texts) or any(
         "sys.path" in text for text in conftests
     )
 

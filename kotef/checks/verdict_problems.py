@@ -142,12 +142,12 @@ def concluded(draft: Verification, problems: Sequence[VerdictProblem]) -> Verifi
         if draft.executed
         else "no test was counted; judged by exit status alone"
     )
-    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {ran}"]
+    parts = [f"{len(blocking)} of {len(blocking)} checks satisfied, {ran}"]
     if draft.fixed:
-        said.append(f"fixed: {_some(draft.fixed)}")
+        parts.append(f"fixed: {_some(draft.fixed)}")
     if draft.preexisting:
-        said.append(f"red before the run, not part of the task: {_some(draft.preexisting)}")
-    return draft.model_copy(update={"passed": True, "detail": "", "summary": "\n".join(said)[:MAX_SUMMARY]})
+        parts.append(f"red before the run, not part of the task: {_some(draft.preexisting)}")
+    return draft.model_copy(update={"passed": True, "detail": "", "summary": "\n".join(parts)[:MAX_SUMMARY]})
 
 
 def _some(units: Sequence[str]) -> str:

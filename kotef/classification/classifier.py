@@ -86,10 +86,10 @@ def _run(command: str, exit_code: int | None, streams: tuple[str, str], *, timed
     stdout, stderr = map(unwrapped, streams)
     output = read_output(stdout, stderr)
     announced = [line for line in output.lines[:200] if ANNOUNCEMENT.match(line)]
-    asked = unwrap(command, announced)
-    if asked.purpose == "test" and re.search(r"&&|[;\n]", command) and _green(output):
-        asked = asked.after_tests()
-    return Run(command, asked, exit_code, output, timed_out, report_of(stdout, stderr))
+    invocation = unwrap(command, announced)
+    if invocation.purpose == "test" and re.search(r"&&|[;\n]", command) and _green(output):
+        invocation = invocation.after_tests()
+    return Run(command, invocation, exit_code, output, timed_out, report_of(stdout, stderr))
 
 
 def _green(output: Output) -> bool:

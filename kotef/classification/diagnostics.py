@@ -142,18 +142,18 @@ def _plain(lines: Sequence[str], index: int, shapes: Sequence[Shape]) -> Diagnos
         match = compiled(shape.pattern).match(line)
         if not match:
             continue
-        said = match.groupdict()
-        if shape.hint == ":" and not _credible(said["path"]):
+        fields = match.groupdict()
+        if shape.hint == ":" and not _credible(fields["path"]):
             continue
-        message = said.get("message") or _message(shape.message, lines, index)
+        message = fields.get("message") or _message(shape.message, lines, index)
         if not message and shape.message == "around":
             continue
-        if said.get("title"):
-            message = f"{message.partition('%0A')[0]} [{said['title']}]"
+        if fields.get("title"):
+            message = f"{message.partition('%0A')[0]} [{fields['title']}]"
         if message.endswith(":") and index + 1 < len(lines) and lines[index + 1][:1].isspace():
             message = f"{message} {lines[index + 1].strip()}"
         return Diagnostic(
-            said.get("path") or "", said.get("line") or "", RULER.sub("", message).strip(), shape.complaint
+            fields.get("path") or "", fields.get("line") or "", RULER.sub("", message).strip(), shape.complaint
         )
     return None
 
@@ -174,8 +174,8 @@ def _message(at: MessageAt, lines: Sequence[str], index: int) -> str:
         case "above":
             return _above(lines, index)
         case "below":
-            told = (match[0].strip() for line in lines[index + 1 : index + 8] if (match := UNDER.search(line)))
-            return next(told, "") or (lines[index + 1].strip() if index + 1 < len(lines) else "")
+            messages = (match[0].strip() for line in lines[index + 1 : index + 8] if (match := UNDER.search(line)))
+            return next(messages, "") or (lines[index + 1].strip() if index + 1 < len(lines) else "")
         case "around":
             near = (*reversed(lines[max(0, index - 8) : index]), *lines[index + 1 : index + 8])
             return next((match["said"] for line in near if (match := AROUND.match(line))), "")

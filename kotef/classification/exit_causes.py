@@ -35,8 +35,8 @@ def _timed_out(run: Run) -> OutputFinding:
     """With the test that was running, or else the last words."""
     running = [match[1] for line in run.output.lines if (match := RUNNING_TEST.search(line))]
     last = running[-1] if running else next(iter(summarize.last_words(run.output)), "")
-    told = f"last output: {last}" if last else "no output"
-    lines = ("timed out: killed by the time limit", told)
+    last_words = f"last output: {last}" if last else "no output"
+    lines = ("timed out: killed by the time limit", last_words)
     return OutputFinding("tooling_error", "timeout", lines, (re.sub(r"\d+", "", last),))
 
 

@@ -56,8 +56,8 @@ def _of_code(one: Diagnostic) -> bool:
 
 def _of(found: Sequence[Diagnostic], detail: str) -> OutputFinding:
     more = f"and {len(found) - 2} more" if len(found) > 2 else ""  # noqa: PLR2004 - two are shown
-    told = [one.told for one in found[:2]]
-    return OutputFinding("lint_failure", detail, (*told, more), tuple(one.essence for one in found))
+    messages = [one.told for one in found[:2]]
+    return OutputFinding("lint_failure", detail, (*messages, more), tuple(one.essence for one in found))
 
 
 ABOUT_CODE: Final = frozenset({"lint", "types", "format", "build"})
@@ -96,8 +96,8 @@ def positioned(run: Run) -> OutputFinding | None:
     """Lines that tell a line or a column of a file that they do not name: the tool was given only one."""
     if run.asked.own or not run.asked.tools or run.asked.role in {"run", "read", "test"}:
         return None
-    said = list(positions(run.output))
-    return OutputFinding("lint_failure", "lint", tuple(said[:2]), tuple(said)) if said else None
+    places = list(positions(run.output))
+    return OutputFinding("lint_failure", "lint", tuple(places[:2]), tuple(places)) if places else None
 
 
 def _sure(found: Sequence[Diagnostic], run: Run) -> bool:
@@ -131,11 +131,11 @@ def _as_complaint(test: FailingTest) -> Diagnostic:
 
 def _by_a_tool(found: Sequence[Diagnostic]) -> bool:
     """Whether complaints of a command that is not known look like a compiler's or a linter's."""
-    told = re.compile(
+    pattern = re.compile(
         r"(?:[Ff]atal )?(?:[Ee]rror|[Ww]arning)\b|syntax error"
         r"|[A-Z]{1,4}\d{2,5}\b|undefined|.*\[[a-z-]+\]$|.*\([a-z]+(?:-[a-z]+)+\)$"
     )
-    return any(one.complaint or told.match(one.message) for one in found)
+    return any(one.complaint or pattern.match(one.message) for one in found)
 
 
 def _complaint(run: Run, first: Diagnostic) -> str:

@@ -224,8 +224,8 @@ def _failing(node: Mapping[str, Any]) -> FailingTest | None:
     if not name or not is_red or is_group:
         return None
 
-    said = [part for part in _strings(node) if part.strip() and part != name]
-    block = [line for part in said for line in plain_lines(part)]
+    texts = [part for part in _strings(node) if part.strip() and part != name]
+    block = [line for part in texts for line in plain_lines(part)]
     own = _text(node, ("file_path", "file"))
     line = _number(node, ("line_number", "line"))
     stated: tuple[str, ...] = ()

@@ -69,8 +69,8 @@ def _unknown_option(line: str, run: Run) -> str:
         return ""
     given = run.command.split()
     options = [word for word in match["name"].split() if word.startswith("-")]
-    asked = [word for word in options if word not in given or _OF_PLUGINS.fullmatch(word)]
-    return asked[0] if asked else ""
+    unknown_options = [word for word in options if word not in given or _OF_PLUGINS.fullmatch(word)]
+    return unknown_options[0] if unknown_options else ""
 
 
 def _required_by_a_tool(run: Run, at: int) -> str:

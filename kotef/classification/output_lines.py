@@ -95,10 +95,10 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _without_prefix(lines: list[str]) -> list[str]:
     """The lines as the inner program printed them; a prefix on few of them is part of what was said."""
-    said = [line for line in lines if line]
+    texts = [line for line in lines if line]
     for prefix in PREFIXES:
-        carrying = sum(1 for line in said if prefix.match(line))
-        if carrying >= MIN_PREFIXED and carrying >= PREFIXED * len(said):
+        carrying = sum(1 for line in texts if prefix.match(line))
+        if carrying >= MIN_PREFIXED and carrying >= PREFIXED * len(texts):
             return [prefix.sub("", line, count=1) if prefix.match(line) else line for line in lines]
     return lines
 

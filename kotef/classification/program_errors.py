@@ -131,8 +131,8 @@ def unknown(run: Run) -> OutputFinding:
     """Nothing says more: the last words and the exit status."""
     words = summarize.last_words(run.output)
     if not words:
-        said = f"exit status {run.exit_code}, no output"
-        return OutputFinding("unknown", "silent", (said,), (said,))
+        summary = f"exit status {run.exit_code}, no output"
+        return OutputFinding("unknown", "silent", (summary,), (summary,))
     return OutputFinding(
         "unknown", "exit_status", (*words[:2], f"exit status {run.exit_code}"), (*words[:2], str(run.exit_code))
     )

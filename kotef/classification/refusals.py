@@ -80,10 +80,10 @@ def _gave_up(line: str, run: Run) -> bool:
 def in_plain_words(run: Run) -> OutputFinding | None:
     """The network, the disk, memory or a program is missing, in whatever sentence."""
     lines = run.output.lines
-    heard = lines if len(lines) <= MAX_HEARD else (*lines[: MAX_HEARD // 2], *lines[-MAX_HEARD // 2 :])
+    selection = lines if len(lines) <= MAX_HEARD else (*lines[: MAX_HEARD // 2], *lines[-MAX_HEARD // 2 :])
     for detail, words in PLAIN:
         pattern = compiled(f"(?i:{words})")
-        line = next((line.strip() for line in heard if pattern.search(line[:MAX_SENTENCE])), "")
+        line = next((line.strip() for line in selection if pattern.search(line[:MAX_SENTENCE])), "")
         if line:
             return OutputFinding("tooling_error", detail, (line, *summarize.last_words(run.output)), (line,))
     return None
@@ -116,13 +116,13 @@ def code_reader(run: Run) -> OutputFinding | None:
 
     if role not in CODE_READERS or not words or not _installed(run):
         return None
-    told = error or words[0]
+    message = error or words[0]
     if run.exit_code != 1 and UNABLE.search(error) and not BROKEN_CODE.search(error):
         return OutputFinding("tooling_error", "config", (error, *words), (error,))
     if _counted(run) or any(BROKEN_CODE.search(line) for line in (error, *words)):
         return OutputFinding("lint_failure", role, (error, *words), (error, *words))
-    if run.exit_code != 1 or UNABLE.search(told):
-        return OutputFinding("tooling_error", "config", (told, *words), (told,))
+    if run.exit_code != 1 or UNABLE.search(message):
+        return OutputFinding("tooling_error", "config", (message, *words), (message,))
     return OutputFinding("lint_failure", role, words, complaints)
 
 
@@ -138,9 +138,9 @@ def by_its_words(run: Run) -> OutputFinding | None:
         return OutputFinding("tooling_error", "config", (unable, *words), (unable,))
     if _about_code(run, error):
         return OutputFinding("lint_failure", "compile", (error, *words), (error, *words))
-    said = _said_itself(run, error) if _installed(run) else ""
-    if said:
-        return OutputFinding("tooling_error", "refused", (said, *words), (said,))
+    message = _said_itself(run, error) if _installed(run) else ""
+    if message:
+        return OutputFinding("tooling_error", "refused", (message, *words), (message,))
 
     is_red = run.exit_code == 1 and run.asked.role == "test" and is_known
     return OutputFinding("test_failure", "failed", words, words) if is_red and words else None

@@ -40,8 +40,8 @@ BARE_ERROR: Final = re.compile(r"\s{0,4}(?i:(?:fatal )?error):$")
 
 def summary(lines: Iterable[str]) -> str:
     """At most three lines and 400 characters: the first is the headline, each is cut rather than dropped."""
-    told = [" ".join(line.split()) for line in lines]
-    kept = list(dict.fromkeys(line for line in told if line))[:3]
+    texts = [" ".join(line.split()) for line in lines]
+    kept = list(dict.fromkeys(line for line in texts if line))[:3]
     if len(kept) == 1:
         return cut_line(kept[0], MAX_SUMMARY)
     first, second = (
@@ -99,9 +99,9 @@ def last_words(output: Output) -> tuple[str, ...]:
     """What is marked as an error, else the last telling line of each stream; a wrapper's only if there is none."""
     fatal = next((line for line in output.stderr if FATAL.match(line)), "")
     marked = fatal or first_error(output)
-    told = [marked, _last(output.stderr), _last(output.stdout)]
+    candidates = [marked, _last(output.stderr), _last(output.stdout)]
     noise = [_last_of_any(output.stderr), _last_of_any(output.stdout)]
-    return tuple(dict.fromkeys(line.strip() for line in (*told, *noise) if line))
+    return tuple(dict.fromkeys(line.strip() for line in (*candidates, *noise) if line))
 
 
 def _last(lines: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ def _marks(output: Output, headers: Sequence[Header]) -> list[Mark]:
 
 def _failing_test(lines: Sequence[str], marks: Sequence[Mark], position: int) -> FailingTest:
     """What the lines around a header say about its test."""
-    at, header, name, said = marks[position]
+    at, header, name, message = marks[position]
     if header.runner in {"mocha", "busted", "jasmine"}:
         name, at = _whole_title(lines, name, at)
     elif header.runner == "catch2":
@@ -92,8 +92,8 @@ def _failing_test(lines: Sequence[str], marks: Sequence[Mark], position: int) ->
         block = _block(lines[at + 1 : min(end, at + 1 + MAX_SECTION)])
 
     found = evident_error(block) if header.runner in PROSE else error_of(block)
-    is_cut = WEAK_REASON.match(said) or said.endswith("...")
-    error = found if not said or (is_cut and found) else said
+    is_cut = WEAK_REASON.match(message) or message.endswith("...")
+    error = found if not message or (is_cut and found) else message
     return FailingTest(name.strip(), error, tuple(places([lines[marks[position].at], *block])), header.runner)
 
 
@@ -235,8 +235,8 @@ def _joined(block: Sequence[str], index: int, error: str) -> str:
         error = " ".join((error, *(line.removeprefix("E ").strip() for line in behind)))
 
     rewritten = [line[1:].strip() for line in below[:6] if re.match(r"E +assert ", line)]
-    told = [part for part in (*rewritten[:1], *_compared(below)[:3]) if part not in error]
-    return "; ".join((error, *told))
+    parts = [part for part in (*rewritten[:1], *_compared(below)[:3]) if part not in error]
+    return "; ".join((error, *parts))
 
 
 def _compared(below: Sequence[str]) -> list[str]:

@@ -63,8 +63,8 @@ def _explained(run: Run, test: FailingTest, hit: Hit) -> FailingTest:
     crash = crash_of(run.output)
     if crash is not None:
         return replace(test, error=crash.error, places=(*test.places, *crash.places))
-    said = [line for line in run.output.lines if not summarize.NOISE.match(line)]
-    error = evident_error(said) if hit.rule.detail != "timeout" else ""
+    texts = [line for line in run.output.lines if not summarize.NOISE.match(line)]
+    error = evident_error(texts) if hit.rule.detail != "timeout" else ""
     return replace(test, error=error or hit.line.strip("+ "))
 
 

@@ -89,12 +89,14 @@ def _group(lines: Sequence[str]) -> Crash | None:
     if start < 0:
         return None
     inner = [GROUPED.sub("", line) for line in lines[start + 1 : start + 400]]
-    told = [line for line in inner if re.match(r"[A-Z][\w.]*(?:Error|Exception|Group|Exit|Interrupt|Warning)\b", line)]
-    if not told:
+    errors = [
+        line for line in inner if re.match(r"[A-Z][\w.]*(?:Error|Exception|Group|Exit|Interrupt|Warning)\b", line)
+    ]
+    if not errors:
         return None
 
-    leaf = next((line for line in told if "Group" not in line.partition(":")[0]), "")
-    words = f"{told[0]}; {leaf}" if leaf else told[0]
+    leaf = next((line for line in errors if "Group" not in line.partition(":")[0]), "")
+    words = f"{errors[0]}; {leaf}" if leaf else errors[0]
     stack = tuple(line for line in inner if line.lstrip().startswith("File "))
     return Crash("python", words, tuple(places(stack)), _functions(stack))
 

@@ -43,11 +43,11 @@ def role_facts(role: Role) -> dict[str, object]:
 def role_lines(role: Role) -> list[str]:
     """The lines that describe one role."""
     bound = role.bound(Limits(), edits=_edits(role))
-    asked = [f"model {role.model}"] if role.model else []
-    asked += [f"at {shown_url(role.base_url)}"] if role.base_url else []
-    asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
-    limits = f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt"
-    lines = ["gives one answer, without tools" if role.name in ANSWERS else limits, ", ".join(asked)]
+    settings = [f"model {role.model}"] if role.model else []
+    settings += [f"at {shown_url(role.base_url)}"] if role.base_url else []
+    settings += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
+    limits = f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls per attempt"
+    lines = ["gives one answer, without tools" if role.name in ANSWERS else limits, ", ".join(settings)]
     if role.tools is not None and role.name not in ANSWERS:
         group = next((word for word, names in GROUPS.items() if tuple(sorted(names)) == role.tools), "")
         lines.append(

@@ -40,8 +40,8 @@ def unheard(line: str) -> str:
 def annotation(level: Level, message: str, *, title: str = "", file: str = "", line: int | None = None) -> str:
     """One workflow command that marks a line of a file, or the run as a whole."""
     properties = {"file": file, "line": str(line or ""), "title": title}
-    said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
-    return f"::{level} {said}::{_escaped(message)}" if said else f"::{level}::{_escaped(message)}"
+    fields = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
+    return f"::{level} {fields}::{_escaped(message)}" if fields else f"::{level}::{_escaped(message)}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -112,8 +112,8 @@ def _line(failure: CheckFailure, against: str | None) -> str:
     """The test, what is wrong, where, and since when."""
     since = {"new": f"[new since {against}]", "still": f"[at {against} too]", "failing": ""}[failure.state]
     chance = "[flaky: passes alone]" if failure.flaky else ""
-    said = plain(failure_line(failure.test, one_line(failure.message, 200), failure.file, failure.line))
-    return " ".join(part for part in (said, since, chance) if part)
+    text = plain(failure_line(failure.test, one_line(failure.message, 200), failure.file, failure.line))
+    return " ".join(part for part in (text, since, chance) if part)
 
 
 def _table(found: Inspection) -> Iterator[str]:
@@ -166,8 +166,8 @@ def annotations(found: Inspection, prefix: str = "") -> Iterator[str]:
 
     Paths begin with `prefix`: GitHub counts them from the top of the checkout.
     """
-    told = [(check, failure) for check in found.checks for failure in check.failures[:SHOWN]]
-    for check, failure in sorted(told, key=lambda one: one[1].state != "new"):
+    failures = [(check, failure) for check in found.checks for failure in check.failures[:SHOWN]]
+    for check, failure in sorted(failures, key=lambda one: one[1].state != "new"):
         yield annotation(
             "error" if check.required else "warning",
             failure.message or f"failed: {check.command}",

@@ -11,12 +11,12 @@ def show_settings(found: InEffect) -> None:
     screen = console()
     there = "" if found.user_file_exists else " (does not exist)"
     screen.print(f"user's file: {plain(found.user_file)}{there}")
-    said = (
+    note = (
         "trusted"
         if found.trusted
         else "not trusted, so its settings can only narrow permissions (--trust shows the rest)"
     )
-    screen.print(f"repository: {said}")
+    screen.print(f"repository: {note}")
     for text in found.notices:
         screen.print(f"note: {one_line(text, 300)}", style="yellow")
     effective = [setting for setting in found.settings if not setting.ignored]

@@ -88,10 +88,10 @@ def examine(root: Path, *, model: str | None, base_url: str | None, ask: bool = 
     `ask`: the model is asked how it has to be asked, which costs a few hundred tokens.
     """
     extensions, wrong = _extensions(root)
-    rows, told = _checks(root)
+    rows, check_findings = _checks(root)
     coders = [row.name for row in extensions if row.active and row.kind == "coder"]
     endpoint = _endpoint(root, model, base_url, coders, ask=ask)
-    findings = [*_git(root), *told, *wrong, *endpoint, *_sandbox(root)]
+    findings = [*_git(root), *check_findings, *wrong, *endpoint, *_sandbox(root)]
     of_rows = [*(row.state for row in rows), *(row.state for row in extensions)]
     states = [*(state for state, _ in findings), *of_rows]
     status = BROKEN if "missing" in states else 0
@@ -158,12 +158,14 @@ def _took(row: CheckRow) -> str:
 def _sandbox(root: Path) -> list[Said]:
     """The sandbox level that a run would use here."""
     try:
-        asked = _settings(root).sandbox
-        sandbox, said = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
+        request = _settings(root).sandbox
+        sandbox, notices = sandbox_of(root, request.wanted, network=request.network, reads=request.reads)
     except KotefError as error:
         return [("missing", str(error))]
     if sandbox.level == "off":
-        return [("note", f"sandbox: off: {said[0] if said else 'as requested; commands can do whatever you can do'}")]
+        return [
+            ("note", f"sandbox: off: {notices[0] if notices else 'as requested; commands can do whatever you can do'}")
+        ]
     more = (
         "--network allows network access, --read allows reading more files; `kotef doctor --sandbox` tries each level"
     )
@@ -172,7 +174,7 @@ def _sandbox(root: Path) -> list[Said]:
 
 def _git(root: Path) -> list[Said]:
     if shutil.which("git") is None:
-        return [("missing", "git: not found on PATH; install it: kotef stores its snapshots with it")]
+        return [("missing", "git: not found on PATH; install it: kotef uses it for snapshots")]
     facts = inspect(root)
     if not facts.is_repo:
         return [("note", f"workspace {root}: not a git repository; kotef works here, but only with its own snapshots")]

@@ -45,8 +45,10 @@ def _unfinished(place: Path) -> str:
     """A line about runs without an ending; empty if there are none."""
     number = sum(run.result() is None for run in store.own_runs(place))
     its = ("has", "it") if number == 1 else ("have", "them")
-    said = f"{counted(number, 'run')} here {its[0]} not ended: killed, or still at work; `kotef runs` lists {its[1]}"
-    return said if number else ""
+    sentence = (
+        f"{counted(number, 'run')} here {its[0]} not ended: killed, or still at work; `kotef runs` lists {its[1]}"
+    )
+    return sentence if number else ""
 
 
 def stored(entry: IssueEntry) -> dict[str, object]:

@@ -71,17 +71,17 @@ def _ended(following: Following, screen: Screen) -> bool:
 
 def follow_as_json(following: Following) -> int:
     """Print a line for each new state; returns the exit status of the run."""
-    told, doing = None, RunProgress()
+    last_state, doing = None, RunProgress()
     while True:
         working = following.is_at_work
         for event in following.new():
             doing = doing.after(event)
-            told = _tell(doing, told, following.run)
+            last_state = _tell(doing, last_state, following.run)
         if not working:
             break
         time.sleep(_PAUSE)
     doing = doing.lost()
-    _tell(doing, told, following.run)
+    _tell(doing, last_state, following.run)
     return KILLED if doing.exit_code is None else doing.exit_code
 
 

@@ -52,7 +52,7 @@ def _tools(found: ModelReport) -> Line:
     if found.prompted:
         return "note", "  tools: not supported; they are described in the prompt, and calls are read from the text"
     if found.called:
-        return "ok", "  tools: called one and took its result"
+        return "ok", "  tools: called one and used its result"
     return "note", "  tools: it called none when asked to; the coder needs a model that does"
 
 
@@ -63,15 +63,15 @@ def _structured(found: ModelReport) -> Line:
 
 
 def _window(found: ModelReport) -> Line:
-    said = {
+    sources = {
         "settings": "your configuration",
         "profile": "its profile",
         "server": "its server",
         "overflow": "a request that was too long",
     }
-    if found.window.source not in said:
+    if found.window.source not in sources:
         return "note", f"  context window: not known, {found.window.tokens:,} tokens are assumed; set `window`"
-    return "ok", f"  context window: {found.window.tokens:,} tokens ({said[found.window.source]})"
+    return "ok", f"  context window: {found.window.tokens:,} tokens ({sources[found.window.source]})"
 
 
 def _price(price: Price | None, endpoint: Endpoint, config: UserConfig) -> Line:

@@ -33,8 +33,8 @@ def may_open() -> bool:
 
 def show_page(path: Path) -> None:
     """Open it in a browser; if there is none, say where it is."""
-    said = "opened" if opened(path) else "no browser to open here; the report is"
-    console().print(f"{said} {plain(str(path))}")
+    result = "opened" if opened(path) else "no browser to open here; the report is"
+    console().print(f"{result} {plain(str(path))}")
 
 
 def must_be_plain(option: str, path: Path) -> None:

@@ -49,8 +49,8 @@ def show_rejudgement(found: Rejudgement, screen: Console) -> None:
         for check in changed:
             screen.print(f"  {one_line(check.check)}: {_then_now(check)}", style="red")
     then = f" by kotef {found.kotef_version}" if found.kotef_version else ""
-    said = "everything is judged as before" if found.same else "some verdicts differ"
-    screen.print(f"{said}{then}", style="bold green" if found.same else "bold red")
+    sentence = "everything is judged as before" if found.same else "some verdicts differ"
+    screen.print(f"{sentence}{then}", style="bold green" if found.same else "bold red")
 
 
 def _then_now(one: Rejudged) -> str:

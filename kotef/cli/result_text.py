@@ -29,11 +29,11 @@ def say_result(result: Result, *, where: bool = True, live: Screen | None = None
     if result.preexisting:
         some = ", ".join(plain(test) for test in result.preexisting[:5])
         screen.print(f"  red before the run, not part of the task: {some}")
-    asked = result.definition_of_done
-    unproved = [_unproved(line) for line in asked if not line.proved]
+    done_lines = result.definition_of_done
+    unproved = [_unproved(line) for line in done_lines if not line.proved]
     if unproved and result.done:
         screen.print(
-            f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should check:",
+            f"  nothing proves {len(unproved)} of {len(done_lines)} lines of the ticket; a person should check:",
             style="yellow",
         )
         for text in unproved:
@@ -60,10 +60,10 @@ def _unproved(line: ResultDone) -> str:
 
 def _new_tests(result: Result) -> str:
     """The number of tests that the run added, and which of them prove something."""
-    said = f"new tests: {len(result.new_tests)}"
+    text = f"new tests: {len(result.new_tests)}"
     if result.unproved is None:
-        return f"{said}, not tried on the code before the run"
+        return f"{text}, not tried on the code before the run"
     fail = "fails" if len(result.proved) == 1 else "fail"
-    said = f"{said}, {len(result.proved)} of them {fail} on the code before the run"
+    text = f"{text}, {len(result.proved)} of them {fail} on the code before the run"
     some = ", ".join(plain(test) for test in result.unproved[:10])
-    return f"{said}; prove nothing: {some}" if some else said
+    return f"{text}; prove nothing: {some}" if some else text

@@ -43,15 +43,15 @@ def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
         task, result = run.task(), run.result()
     except UsageError as error:
         return {**empty, "outcome": "unreadable", "problem": str(error)}
-    asked: dict[str, Any] = {}
+    work: dict[str, Any] = {}
     if task:
-        asked = {"ticket": task.ticket.id if task.ticket else None, "goal": task.goal}
+        work = {"ticket": task.ticket.id if task.ticket else None, "goal": task.goal}
     if result is not None:
         attempts = result.failure_history.attempts
         resume = None if run.is_foreign else result.resume
-        return {**empty, **asked, "outcome": result.outcome, "attempts": attempts, "resume": resume}
+        return {**empty, **work, "outcome": result.outcome, "attempts": attempts, "resume": resume}
     if run.is_foreign:
-        return {**empty, **asked, "outcome": "unknown"}
+        return {**empty, **work, "outcome": "unknown"}
     if run.run_id == holder:
-        return {**empty, **asked, "outcome": "running"}
-    return {**empty, **asked, "outcome": "aborted", "resume": f"kotef resume {run.run_id}" if task else None}
+        return {**empty, **work, "outcome": "running"}
+    return {**empty, **work, "outcome": "aborted", "resume": f"kotef resume {run.run_id}" if task else None}

@@ -39,7 +39,7 @@ _DEEDS: Final = {
     "join with network": "the same with --network",
     "peek": "read the environment of kotef",
     "stop": "send a signal to kotef",
-    "tune": "change a setting of the kernel",
+    "tune": "change a kernel setting",
 }
 _WANTED: Final = ("write", "listen")
 _STRICT: Final = "like bwrap, with resource limits; never a lower level"
@@ -53,16 +53,16 @@ def report_levels(place: Path, *, as_json: bool) -> int:
     auto: str
     level: Level = "off"
     try:
-        chosen, said = choose_level("auto", confinement, env, ci=bool(os.environ.get("CI")))
+        chosen, reasons = choose_level("auto", confinement, env, ci=bool(os.environ.get("CI")))
         auto = level = chosen.level
     except SandboxError as error:
-        auto, said = "", str(error)
+        auto, reasons = "", str(error)
     rooms = rows_of(level, confinement.root, tracked(confinement.root))
     if as_json:
-        say_json(_facts(confinement, tried, auto, said) | {"rooms": [row._asdict() for row in rooms]})
+        say_json(_facts(confinement, tried, auto, reasons) | {"rooms": [row._asdict() for row in rooms]})
     else:
         screen = console()
-        _tell(screen, confinement, tried, auto, said)
+        _tell(screen, confinement, tried, auto, reasons)
         screen.print(table_of([Shared(*map(plain, row)) for row in rooms], level))
     return 0 if any(probed.holds for probed in tried) else BROKEN
 

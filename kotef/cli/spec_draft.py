@@ -52,8 +52,8 @@ def draft_specification(
     config = read_config(config_path())
     hide(root, config)
     overrides, ignored = prompt_overrides(root, config, trust=options["trust"])
-    if said := leaves():
-        console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
+    if notice := leaves():
+        console(stderr=True).print(Text(f"note: {plain(notice)}", style="yellow"))
     with told_to_langsmith(warn):
         drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
     notices = tuple(redactor().text(text) for text in (*([ignored] if ignored else []), *drafted.notices))
@@ -72,8 +72,8 @@ async def _draft(
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
     price = price_of(endpoint.name, endpoint.base_url, config)
     known = config.models.get(endpoint.name)
-    asked = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key, settings=known)
-    drafter = Drafter(root, asked, prompts, price)
+    model = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key, settings=known)
+    drafter = Drafter(root, model, prompts, price)
     try:
         return await drafter.draft(goal, _interview if options["interview"] else None), price
     except ModelError:
@@ -81,7 +81,7 @@ async def _draft(
             console(stderr=True).print(f"no draft; {_cost(drafter.spent, price)}")
         raise
     finally:
-        await asked.aclose()
+        await model.aclose()
 
 
 async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
@@ -89,7 +89,7 @@ async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
     screen = console(stderr=True)
     if not questions:
         screen.print("The model has no questions.")
-    told = []
+    answers = []
     for number, question in enumerate(questions, 1):
         screen.print(Text(f"{number}/{len(questions)} {plain(question)}", style="bold"))
         screen.print("  (Enter skips it): ", end="")
@@ -97,8 +97,8 @@ async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
         if not line:
             break
         if line.strip():
-            told.append(InterviewAnswer(question, line.strip()))
-    return told
+            answers.append(InterviewAnswer(question, line.strip()))
+    return answers
 
 
 def print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:

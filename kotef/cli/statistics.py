@@ -55,13 +55,13 @@ def _lines(found: Statistics) -> Iterator[str]:
 
 
 def _of_model(model: ByModel) -> str:
-    said = [f"{model.verified} of {counted(model.runs, 'run')} verified"]
-    said += [f"{count} × {what}" for what, count in list(model.failures.items())[:3]]
+    parts = [f"{model.verified} of {counted(model.runs, 'run')} verified"]
+    parts += [f"{count} × {what}" for what, count in list(model.failures.items())[:3]]
     if model.tool_failures:
-        said.append(counted(model.tool_failures, "failed tool call"))
+        parts.append(counted(model.tool_failures, "failed tool call"))
     if model.tokens:
-        said.append(counted(model.tokens, "token"))
-    return ", ".join(said)
+        parts.append(counted(model.tokens, "token"))
+    return ", ".join(parts)
 
 
 def _table(before: str, counts: Mapping[str, int]) -> Iterator[str]:

@@ -39,15 +39,17 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
     issue = read_issue(_text(name, source), source)
     if trust:
         return ForeignTicket(with_commands(issue))
-    said = []
+    notices = []
     if issue.commands and not checks:
         some = ", ".join(f"`{' '.join(command.split())[:80]}`" for command in issue.commands[:_SHOWN])
         more = ", …" if issue.commands[_SHOWN:] else ""
         what = counted(len(issue.commands), "command")
-        said.append(f"{source} names {what} ({some}{more}) that will not run: pass them with --check, or add --trust")
+        notices.append(
+            f"{source} names {what} ({some}{more}) that will not run: pass them with --check, or add --trust"
+        )
     if issue.allow_test_edits:
-        said.append(f"{source} asks to edit protected files, which needs --trust (or --allow-edits GLOB)")
-    return ForeignTicket(issue.ticket, tuple(said))
+        notices.append(f"{source} asks to edit protected files, which needs --trust (or --allow-edits GLOB)")
+    return ForeignTicket(issue.ticket, tuple(notices))
 
 
 def _text(name: str, source: str) -> str:

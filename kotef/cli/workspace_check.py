@@ -46,9 +46,9 @@ def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None]
     found = asyncio.run(inspection(question, telling))
     keep_seconds(root, {check.command: check.seconds for check in found.checks if check.exit_code is not None})
 
-    said = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
+    setting_notices = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
     missing = () if found.green else missing_dependencies(root)
-    notices = (*righted, *said, *before, *found.notices, *missing)
+    notices = (*righted, *setting_notices, *before, *found.notices, *missing)
     return redactor().whole(found.model_copy(update={"notices": notices}))
 
 
@@ -69,8 +69,8 @@ def _question(
     )
     if not checks:
         raise NoChecksError(root)
-    asked, limits = settings.sandbox, settings.limits
-    sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
+    request, limits = settings.sandbox, settings.limits
+    sandbox, unconfined = sandbox_of(root, request.wanted, network=request.network, reads=request.reads)
     environment = child_environment(os.environ, allow=repository.settings.passed)
     trial = tried(checks, root=root, env=environment, sandbox=sandbox)
     if trial.broken:

@@ -114,14 +114,14 @@ class Chain:
 
     def model_plans(self, tried: frozenset[CoderTrial]) -> bool:
         """Whether to plan with a model: a coder of the chain uses plans, and those without a model have been tried."""
-        asked = {entry.coder for entry in tried}
-        rest = [coder for coder in self.coders if coder.name not in asked]
+        coders = {entry.coder for entry in tried}
+        rest = [coder for coder in self.coders if coder.name not in coders]
         return self.has_model and all(coder.uses_model for coder in rest)
 
     async def work(self, brief: Brief) -> CoderResult:
         """Ask the coders in order until one has edited; hints are passed on."""
         visit, hints = brief.plan.visit, brief.hints
-        asked: list[str] = []
+        coder_names: list[str] = []
         reasons: list[str] = []
         ended: StoppedBy = "exhausted"
         tried: frozenset[CoderTrial] = frozenset()
@@ -133,13 +133,13 @@ class Chain:
             tried |= {question}
             why = "already tried this failure on exactly this tree" if again else coder.declines(brief)
             if not why:
-                asked.append(coder.name)
+                coder_names.append(coder.name)
                 model_follows = any(after.uses_model for after in self.coders[number:])
                 work = await coder.work(replace(brief, hints=hints, model_follows=model_follows))
                 usage = Usage(by_call=usage.by_call | work.usage.by_call)
                 hints = (*hints, *work.hints)
                 if work.found:
-                    edits = work.edits.model_copy(update={"asked": tuple(asked)})
+                    edits = work.edits.model_copy(update={"asked": tuple(coder_names)})
                     return CoderResult(edits, usage, hints=hints, tried=tried)
                 why = work.edits.detail
                 idle = work.edits if coder.uses_model else idle
@@ -147,7 +147,7 @@ class Chain:
             reasons.append(f"{coder.name}: {why}")
             self.emit("declined", visit=visit, coder=coder.name, why=why)
         if idle is not None:  # a model had its say, and may have another: nothing is exhausted yet
-            idle = idle.model_copy(update={"asked": tuple(asked)})
+            idle = idle.model_copy(update={"asked": tuple(coder_names)})
             return CoderResult(idle, usage, found=False, hints=hints, tried=tried)
         if any(NO_TIME in reason for reason in reasons):
             ended = "time"
@@ -157,6 +157,6 @@ class Chain:
             coder=self.name,
             stopped_by=ended,
             detail="; ".join(reasons),
-            asked=tuple(asked),
+            asked=tuple(coder_names),
         )
         return CoderResult(edits, usage, found=False, hints=hints, tried=tried)

@@ -35,26 +35,30 @@ class GitKept:
 
     async def after(self, command: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
         """The result of a command, with a line for the model where something was put back."""
-        with self._kept() as said:
+        with self._kept() as notices:
             result = await command()
-        return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
+        return (
+            result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *notices)))})
+            if notices
+            else result
+        )
 
     async def after_checks(self, checks: Callable[[], Awaitable[ToolAnswer]]) -> ToolAnswer:
         """Like `after`, for checks, which run the coder's code."""
-        with self._kept() as said:
-            told = await checks()
-        return told._replace(text="\n".join((told.text, *said)))
+        with self._kept() as notices:
+            result = await checks()
+        return result._replace(text="\n".join((result.text, *notices)))
 
     async def after_background(self, command: Callable[[], Awaitable[Completed]], log: Path) -> Completed:
         """Like `after`, for a command with its output in `log`, also if it is cancelled; the line is added there."""
-        said: list[str] = []
+        notices: list[str] = []
         try:
-            with self._kept() as said:
+            with self._kept() as notices:
                 return await command()
         finally:
-            if said:
+            if notices:
                 with log.open("a", encoding="utf-8") as file:
-                    file.writelines(f"\n{line}\n" for line in said)
+                    file.writelines(f"\n{line}\n" for line in notices)
 
     @contextmanager
     def _kept(self) -> Iterator[list[str]]:
@@ -63,13 +67,13 @@ class GitKept:
             found = {path: git_state(self._root / path) for path in self._places}
             self._before = {path: state for path, state in found.items() if state}
         self._running += 1
-        said: list[str] = []
+        notices: list[str] = []
         try:
-            yield said
+            yield notices
         finally:
             self._running -= 1
-            if told := self._put_back():
-                said.append(told)
+            if notice := self._put_back():
+                notices.append(notice)
 
     def _put_back(self) -> str:
         where = f"after a command of the coder; copies are in {ASIDE}/ of the run"
@@ -93,13 +97,13 @@ def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: E
     try:
         names = put_back()
     except WorkspaceError as error:
-        told = f"{theirs}, but a command changed something there: {error}"
-        emit("notice", text=told)
-        return told
+        text = f"{theirs}, but a command changed something there: {error}"
+        emit("notice", text=text)
+        return text
     if not names:
         return ""
     more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
-    told = f"{theirs}: {some} {'was' if len(names) == 1 else 'were'} put back"
-    emit("notice", text=f"{told} {where}")
-    return told
+    text = f"{theirs}: {some} {'was' if len(names) == 1 else 'were'} put back"
+    emit("notice", text=f"{text} {where}")
+    return text

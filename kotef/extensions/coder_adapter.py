@@ -52,11 +52,11 @@ class ExtensionCoder:
     async def work(self, brief: Brief) -> CoderResult:
         """Let it work. What it had changed when it failed is judged all the same."""
         commands: list[str] = []
-        fault, said = "", ""
+        fault, summary = "", ""
         bound = asyncio.timeout(self._time())
         try:
             async with bound:
-                said = await self.loaded.target.work(_task(brief, self._workspace(brief, commands)))
+                summary = await self.loaded.target.work(_task(brief, self._workspace(brief, commands)))
         except RefusalError as refusal:
             fault = _line(str(refusal))
         except KotefError:  # of kotef's own functions that it called
@@ -64,9 +64,9 @@ class ExtensionCoder:
         except (Exception, SystemExit) as error:  # noqa: BLE001  a failure of the extension ends its visit
             late = bound.expired()
             fault = str(self._late() if late else failed(self.loaded.extension, "failed", error))
-        if not fault and not isinstance(said, str):
-            fault = str(unusable(self.loaded.extension, f"answered {type(said).__name__}, not a text"))
-        return self._result(brief, _line(said) if not fault else "", fault, len(commands))
+        if not fault and not isinstance(summary, str):
+            fault = str(unusable(self.loaded.extension, f"answered {type(summary).__name__}, not a text"))
+        return self._result(brief, _line(summary) if not fault else "", fault, len(commands))
 
     def _result(self, brief: Brief, said: str, fault: str, commands: int) -> CoderResult:
         visit = brief.plan.visit

@@ -128,7 +128,7 @@ def _missing_in_fixer(target: Any) -> Iterator[str]:
     if not names:
         yield "has no `errors`, names of exceptions"
     if unknown := [str(name) for name in names if name not in EXCEPTIONS]:
-        yield f"answers {', '.join(unknown)}, and fixers answer {', '.join(EXCEPTIONS)}"
+        yield f"names {', '.join(unknown)} in `errors`, but fixers handle only {', '.join(EXCEPTIONS)}"
 
 
 def _missing_in_coder(target: Any) -> Iterator[str]:

@@ -19,12 +19,12 @@ def guard_rules(extensions: ExtensionSet, root: Path) -> tuple[CallRule, ...]:
 def _rule(loaded: LoadedExtension, root: Path) -> CallRule:
     def refusal(tool: str, arguments: Mapping[str, Any]) -> str:
         try:
-            said = loaded.target.refusal(GuardedCall(tool, deepcopy(dict(arguments)), ProjectFiles(root)))
+            answer = loaded.target.refusal(GuardedCall(tool, deepcopy(dict(arguments)), ProjectFiles(root)))
         except (Exception, SystemExit) as error:  # noqa: BLE001  a failure of the extension is a refusal
             return str(failed(loaded.extension, "failed, so this call is refused", error))
-        if not isinstance(said, str):
-            problem = f"answered {type(said).__name__}, not a text, so this call is refused"
+        if not isinstance(answer, str):
+            problem = f"returned {type(answer).__name__}, not a text, so this call is refused"
             return str(unusable(loaded.extension, problem))
-        return said.strip()
+        return answer.strip()
 
     return refusal

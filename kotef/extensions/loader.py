@@ -112,7 +112,7 @@ class _OutsideFinder(MetaPathFinder):
 
 
 def _lies_inside(module: str) -> str:
-    return f"the module {module} lies in the workspace, from which nothing is loaded"
+    return f"the module {module} is in the workspace, from which nothing is loaded"
 
 
 def _places(spec: ModuleSpec) -> list[str]:

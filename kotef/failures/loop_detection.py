@@ -138,8 +138,8 @@ def without_echo(call: ToolUse) -> str:
     """The result; where it is one line, as when nothing was found, without what it repeats of the question."""
     if "\n" in call.result:
         return call.result
-    asked = sorted((value for value in call.arguments.values() if isinstance(value, str) and value), key=len)
-    return reduce(lambda text, value: text.replace(value, "…"), reversed(asked), call.result)
+    values = sorted((value for value in call.arguments.values() if isinstance(value, str) and value), key=len)
+    return reduce(lambda text, value: text.replace(value, "…"), reversed(values), call.result)
 
 
 @lru_cache(maxsize=256)

@@ -102,17 +102,17 @@ def _essence(description: str) -> str:
 
 def describe(call: ToolUse) -> str:
     """A failed call in one line of at most `MAX_DESCRIPTION` characters: its subject, then its result."""
-    subject, said = plain(_subject(call), 1_000), plain(_telling_line(call), 1_000)
+    subject, reason = plain(_subject(call), 1_000), plain(_telling_line(call), 1_000)
     if subject:
-        said = said.removeprefix(subject).lstrip(":, ")
+        reason = reason.removeprefix(subject).lstrip(":, ")
         if len(subject) > _SUBJECT:  # of a path the end says most, of a command the beginning
             subject = f"…{subject[1 - _SUBJECT :]}" if call.arguments.get("path") else subject[:_SUBJECT]
-    return plain(f"{subject}: {said}" if subject and said else subject or said, MAX_DESCRIPTION)
+    return plain(f"{subject}: {reason}" if subject and reason else subject or reason, MAX_DESCRIPTION)
 
 
 def _subject(call: ToolUse) -> str:
-    told = next((call.arguments[name] for name in _SUBJECTS if call.arguments.get(name)), "")
-    return argument_text(told)
+    subject = next((call.arguments[name] for name in _SUBJECTS if call.arguments.get(name)), "")
+    return argument_text(subject)
 
 
 def _telling_line(call: ToolUse) -> str:

@@ -140,11 +140,11 @@ def recount(visits: Mapping[int, Visit]) -> str:
 def _ways(attempt: Visit, *, newest: bool) -> Iterator[str]:
     """Versions of an attempt's line, each shorter than the one before."""
     for paths, ids, words in _LEVELS[0 if newest else 1 :]:
-        said = f"; it said {quoted(attempt.said, words)}" if words and attempt.said else ""
+        claim = f"; it said {quoted(attempt.said, words)}" if words and attempt.said else ""
         changed = _listed(attempt.changed, paths, "nothing")
         fixed, broke = _listed(attempt.fixed, ids, "nothing"), _listed(attempt.broke, ids, "nothing")
         came_of_it = f"fixed {fixed}; broke {broke}; {len(attempt.red)} red"
-        yield f"- attempt {attempt.visit}: changed {changed}; {came_of_it}{said}"
+        yield f"- attempt {attempt.visit}: changed {changed}; {came_of_it}{claim}"
 
 
 def _listed(names: Sequence[str], most: int, nothing: str) -> str:

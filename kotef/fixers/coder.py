@@ -155,16 +155,16 @@ def improves(old: Results, new: Results, evidence: str) -> bool:
         return False
     passed = _passed(new) - _passed(old)
     red = sum(len(result.red_ids) for result in new.values()) - sum(len(result.red_ids) for result in old.values())
-    said = any(evidence in result.stdout + result.stderr for result in new.values())
-    return passed > 0 or (passed == 0 and (red < 0 or not said))
+    has_evidence = any(evidence in result.stdout + result.stderr for result in new.values())
+    return passed > 0 or (passed == 0 and (red < 0 or not has_evidence))
 
 
 def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
     """What called for each fix, once, and how they were chosen."""
     if kept:
         yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
-    for said in dict.fromkeys(_without_prefix(fix.evidence) for fix in kept):
-        yield f"the check reported: {said}"
+    for line in dict.fromkeys(_without_prefix(fix.evidence) for fix in kept):
+        yield f"the check reported: {line}"
 
 
 def _without_prefix(line: str) -> str:

@@ -93,9 +93,9 @@ def complaints(output: str, locate: Locate) -> list[Complaint]:
     found: dict[tuple[str, str, Frame | None], Complaint] = {}
     for complaint in _raised(lines, locate):
         found.setdefault((complaint.error, complaint.message, complaint.where), complaint)
-    told = {(complaint.error, complaint.message) for complaint in found.values()}
+    pairs = {(complaint.error, complaint.message) for complaint in found.values()}
     for complaint in (*_linted(lines, locate), *_summarised(lines)):
-        if (complaint.error, complaint.message) not in told:
+        if (complaint.error, complaint.message) not in pairs:
             found.setdefault((complaint.error, complaint.message, complaint.where), complaint)
     return list(found.values())[:MAX_COMPLAINTS]
 

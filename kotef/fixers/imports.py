@@ -61,13 +61,13 @@ def moved(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     match = re.match(r"cannot import name '(\w+)' from '([\w.]+)'", complaint.message)
     if match is None or complaint.where is None:
         return
-    name, asked = match[1], project.modules.get(match[2])
+    name, imported_path = match[1], project.modules.get(match[2])
     homes = project.definitions(name)
     module = project.module_name(homes[0]) if len(homes) == 1 else None
-    if module is None or homes[0] in {asked, complaint.where.path}:
+    if module is None or homes[0] in {imported_path, complaint.where.path}:
         return
     source = project.editable(complaint.where.path)
-    package = project.editable(asked) if asked and asked.endswith("__init__.py") else None
+    package = project.editable(imported_path) if imported_path and imported_path.endswith("__init__.py") else None
     if any(one and _imports(project, homes[0], one.path) for one in (source, package)):
         return
     if source is not None:

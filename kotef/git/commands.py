@@ -152,11 +152,11 @@ def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], c
     if _FULL.search(result.stderr):
         return NoSpaceError(cwd)
     lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {result.returncode}"]
-    said = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[0])
+    fatal_line = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[0])
     hint = f"run `git {args[0]}` there to see it"
-    if "dubious ownership" in said:
+    if "dubious ownership" in fatal_line:
         hint = f"if you trust it: git config --global --add safe.directory {cwd}"
-    return WorkspaceError(cwd, f"git {args[0]} failed: {said.removeprefix('fatal: ')}", hint=hint)
+    return WorkspaceError(cwd, f"git {args[0]} failed: {fatal_line.removeprefix('fatal: ')}", hint=hint)
 
 
 def toplevel(root: Path) -> Path | None:
@@ -212,9 +212,7 @@ def _run(
     except FileNotFoundError as error:
         if not cwd.is_dir():
             raise WorkspaceError(cwd, "is not a directory", hint="choose another --root") from error
-        raise WorkspaceError(
-            "git", "not found on PATH", hint="install git: kotef keeps its snapshots with it"
-        ) from error
+        raise WorkspaceError("git", "not found on PATH", hint="install git: kotef uses it for snapshots") from error
     except subprocess.TimeoutExpired as error:
         raise WorkspaceError(cwd, f"git {args[0]} took more than {_SECONDS:.0f} s", hint="check the disk") from error
     except OSError as error:

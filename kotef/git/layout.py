@@ -65,10 +65,10 @@ def awaited_pipe(cwd: Path) -> Path | None:
 
 def _led(place: Path, git: Path) -> Path | None:
     """Where a `.git` that is a file or a link leads, once that has named the place back; None if it is not one."""
-    said = _text(git) if git.is_file() else b""
-    if said and not said.startswith(b"gitdir:"):
+    content = _text(git) if git.is_file() else b""
+    if content and not content.startswith(b"gitdir:"):
         return None
-    named = place / os.fsdecode(said.removeprefix(b"gitdir:").strip()) if said else git
+    named = place / os.fsdecode(content.removeprefix(b"gitdir:").strip()) if content else git
     own = Path(os.path.realpath(named))
     if not own.is_dir() or own.is_relative_to(os.path.realpath(place)):
         return own if own.is_dir() else None
@@ -93,10 +93,10 @@ def _way_back(own: Path, place: Path) -> str:
 
 def _common(own: Path) -> Path:
     """The git directory a worktree shares with others: that of the repository whose `worktrees` it lies in."""
-    said = _text(own / "commondir").strip()
-    if not said:
+    target = _text(own / "commondir").strip()
+    if not target:
         return own
-    common = Path(os.path.realpath(own / os.fsdecode(said)))
+    common = Path(os.path.realpath(own / os.fsdecode(target)))
     if Path(os.path.realpath(own)).parent != common / "worktrees":
         raise WorkspaceError(own / "commondir", f"leads to {common}, which is another repository", hint=_HINT)
     return common

@@ -36,9 +36,9 @@ def signing_settings(root: Path) -> tuple[bool, dict[str, str]]:
 
 def hooks_place(root: Path) -> Path:
     """The folder of the hooks that `git commit` would run here."""
-    said = [value for scope, name, value in _settings(root) if name == "core.hookspath" and scope != "command"]
-    if said:
-        return root / at_home(said[-1])
+    values = [value for scope, name, value in _settings(root) if name == "core.hookspath" and scope != "command"]
+    if values:
+        return root / at_home(values[-1])
     common = run_git(["rev-parse", "--git-common-dir"], cwd=root, user_config=True).stdout
     return root / os.fsdecode(common).strip() / "hooks"
 

@@ -27,7 +27,7 @@ def checks_in(files: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[Problem,
             continue
         commands, complaints = fenced_commands(fences(under.lines))
         found |= dict.fromkeys(commands)
-        problems += (Problem(path=path, line=line, text=said) for line, said in complaints)
+        problems += (Problem(path=path, line=line, text=complaint) for line, complaint in complaints)
     return tuple(found), tuple(problems)
 
 

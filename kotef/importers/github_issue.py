@@ -91,10 +91,10 @@ def _json(text: str, source: str) -> _Raw | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        told: Any = json.loads(text)
+        value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{source}: looks like JSON, but is not valid", hint=_HINT) from error
-    fields: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    fields: Mapping[str, Any] = value if isinstance(value, dict) else {}
     title, body, number = (fields.get(name) for name in ("title", "body", "number"))
     if not isinstance(title, str) or not isinstance(body, str | None) or not (title.strip() or (body or "").strip()):
         raise UsageError(f"{source}: this JSON has no `title` and `body`", hint=_HINT)
@@ -110,12 +110,12 @@ def _fields(text: str) -> _Raw | None:
         if line.rstrip() in ("--", "---") and "title" in fields:
             number = fields.get("number", "").strip()
             return _Raw(fields["title"], "\n".join(lines[at + 1 :]), number if number.isdecimal() else "", at + 1)
-        told = _FIELD.match(line)
-        if told is None:
+        field = _FIELD.match(line)
+        if field is None:
             if at == 0 and line.rstrip() == "---":
                 continue
             return None
-        fields[told["name"].lower()] = told["value"].strip().strip("\"'")
+        fields[field["name"].lower()] = field["value"].strip().strip("\"'")
     return None
 
 
@@ -123,16 +123,16 @@ def _markdown(text: str) -> _Raw:
     """The title is a `title:` line above anything else, the first heading that is not a section, or the first line."""
     lines = text.splitlines()
     first = next(at for at, line in enumerate(lines) if line.strip())
-    if told := _TITLE.match(lines[first]):
-        return _Raw(told["title"].strip("* "), "\n".join(lines[first + 1 :]), skipped=first + 1)
+    if match := _TITLE.match(lines[first]):
+        return _Raw(match["title"].strip("* "), "\n".join(lines[first + 1 :]), skipped=first + 1)
     document = read_markdown(text)
     headings = [line for line in document.lines if line.kind == "heading" and _is_title(line)]
     if headings and headings[0].number <= first + 1:
         below = headings[0].number
         return _Raw(headings[0].text, "\n".join(lines[below:]), skipped=below)
     heading = next((line.text for line in headings if line.indent == 1), "")
-    said = next((line.text for line in document.lines if line.kind in ("text", "item") and line.text), "")
-    return _Raw(heading or said or lines[first].strip("# \t"), text)
+    first_text = next((line.text for line in document.lines if line.kind in ("text", "item") and line.text), "")
+    return _Raw(heading or first_text or lines[first].strip("# \t"), text)
 
 
 def _is_title(heading: Line) -> bool:

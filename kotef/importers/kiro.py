@@ -48,8 +48,8 @@ def read_kiro(folder: str, files: Mapping[str, str], beside: tuple[str, ...] = (
 
     `folder` is relative to the workspace root; `beside` are the other files in it.
     """
-    asked = "requirements.md" if "requirements.md" in files else "bugfix.md"
-    requirements, design, tasks = (read_markdown(files.get(name, "")) for name in (asked, "design.md", "tasks.md"))
+    document = "requirements.md" if "requirements.md" in files else "bugfix.md"
+    requirements, design, tasks = (read_markdown(files.get(name, "")) for name in (document, "design.md", "tasks.md"))
     found, drawn = sections(requirements.lines, _NAMES), sections(design.lines, _DESIGN)
     commands, ignored = checks_in({f"{folder}/{name}": text for name, text in files.items()})
     name = folder.rpartition("/")[2]
@@ -62,7 +62,7 @@ def read_kiro(folder: str, files: Mapping[str, str], beside: tuple[str, ...] = (
         reading=_reading(folder, files, beside, drawn),
         tasks=read_tasks(tasks),
         tasks_path=f"{folder}/tasks.md" if "tasks.md" in files else "",
-        criteria=tuple(_criteria(requirements, f"{folder}/{asked}")),
+        criteria=tuple(_criteria(requirements, f"{folder}/{document}")),
         checks=commands,
         risks=prose(drawn["errors"].lines, MAX_RISKS) if "errors" in drawn else "",
         non_goals=prose(found["non_goals"].lines, MAX_RISKS) if "non_goals" in found else "",
@@ -94,21 +94,21 @@ def _criteria(requirements: Document, path: str) -> Iterator[DoneLine]:
         if line.kind == "heading":
             title = words(line.text)
             within = "acceptance criteria" in title
-            if not within and (told := _REQUIREMENT.match(line.text)):
-                number, ordinal = told["number"], 0
+            if not within and (match := _REQUIREMENT.match(line.text)):
+                number, ordinal = match["number"], 0
             continue
         if line.kind == "text" and words(line.text.strip("*: ")) == "acceptance criteria":
             within = True
             continue
-        told = _NUMBERED.match(line.raw)
-        if not within or not (line.kind == "item" or (told and "." in told["number"] and line.kind == "text")):
+        match = _NUMBERED.match(line.raw)
+        if not within or not (line.kind == "item" or (match and "." in match["number"] and line.kind == "text")):
             continue
         if line.kind == "item" and line.indent >= 4:  # noqa: PLR2004  nested: it is part of the one above
             continue
         ordinal += 1
-        label, said = _labelled(line, told, texts.get(line.number, line.text), number, ordinal)
-        if said:
-            yield DoneLine(text=said, checked=False, line=line.number, label=label, path=path, box=False)
+        label, text = _labelled(line, match, texts.get(line.number, line.text), number, ordinal)
+        if text:
+            yield DoneLine(text=text, checked=False, line=line.number, label=label, path=path, box=False)
 
 
 def _labelled(line: Line, told: re.Match[str] | None, text: str, number: str, ordinal: int) -> tuple[str, str]:

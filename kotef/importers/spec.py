@@ -142,17 +142,17 @@ def _criteria_of(spec: ForeignSpec, tasks: Iterable[ImportedTask]) -> tuple[Done
 
 def _title(spec: ForeignSpec, chosen: tuple[ImportedTask, ...], selected: str) -> str:
     about = dict(spec.stories).get(chosen[0].story, "") if _key(selected).startswith("us") else ""
-    said = about.partition("\n")[0] if about else chosen[0].text
-    return f"{spec.title}: {said}"
+    title = about.partition("\n")[0] if about else chosen[0].text
+    return f"{spec.title}: {title}"
 
 
 def _objective(spec: ForeignSpec, chosen: tuple[ImportedTask, ...]) -> str:
     """What the chosen tasks say, the story they belong to, and how their part is introduced."""
-    said = [f"- {task.name} {task.text}".replace("-  ", "- ") for task in chosen if not task.checked]
+    items = [f"- {task.name} {task.text}".replace("-  ", "- ") for task in chosen if not task.checked]
     stories = dict(spec.stories)
     about = [stories[story] for story in dict.fromkeys(task.story for task in chosen) if story in stories]
     parts = list(dict.fromkeys(task.about for task in chosen if task.about))
-    return "\n\n".join(["\n".join(said), *parts, *about])
+    return "\n\n".join(["\n".join(items), *parts, *about])
 
 
 def _waiting(spec: ForeignSpec, chosen: tuple[ImportedTask, ...]) -> tuple[str, ...]:

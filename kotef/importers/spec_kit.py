@@ -66,10 +66,10 @@ def read_spec_kit(folder: str, files: Mapping[str, str], beside: tuple[str, ...]
         Problem(
             path=f"{folder}/spec.md",
             line=line.number,
-            text=f"{NEEDS_CLARIFICATION} {told['what'].strip()[:MAX_CLARIFY]}",
+            text=f"{NEEDS_CLARIFICATION} {match['what'].strip()[:MAX_CLARIFY]}",
         )
         for line in spec.lines
-        if line.kind not in ("code", "blank") and (told := _UNCLEAR.search(line.raw))
+        if line.kind not in ("code", "blank") and (match := _UNCLEAR.search(line.raw))
     ]
     name = folder.rpartition("/")[2]
     return ForeignSpec(
@@ -105,14 +105,14 @@ def _stories(spec: Document) -> Iterator[_Story]:
     """Each user story with what is under its heading, up to the next heading of its level."""
     lines = spec.lines
     for at, line in enumerate(lines):
-        if line.kind == "heading" and (told := _STORY.match(line.text)):
+        if line.kind == "heading" and (match := _STORY.match(line.text)):
             ends = (
                 index
                 for index, below in enumerate(lines[at + 1 :], at + 1)
                 if below.kind == "heading" and below.indent <= line.indent
             )
             about = prose(lines[at + 1 : next(ends, len(lines))], MAX_RISKS)
-            yield _Story(f"US{int(told['number'])}", f"{told['title'].strip()}\n{about}".strip())
+            yield _Story(f"US{int(match['number'])}", f"{match['title'].strip()}\n{about}".strip())
 
 
 def _criteria(spec: Document, path: str) -> Iterator[DoneLine]:
@@ -120,15 +120,15 @@ def _criteria(spec: Document, path: str) -> Iterator[DoneLine]:
     counted: dict[str, int] = {}
     for entry in entries(spec.lines):
         text = entry.text
-        if told := _LABEL.match(text):
-            label, said = told["label"].upper(), told["text"].strip()
+        if match := _LABEL.match(text):
+            label, criterion = match["label"].upper(), match["text"].strip()
         elif _GIVEN.match(text):
             story = next((f"US{int(found[1])}" for title in entry.headings if (found := _STORY.match(title))), "US")
             counted[story] = counted.get(story, 0) + 1
-            label, said = f"{story}.{counted[story]}", text
+            label, criterion = f"{story}.{counted[story]}", text
         else:
             continue
-        yield DoneLine(text=said, checked=False, line=entry.line.number, label=label, path=path, box=False)
+        yield DoneLine(text=criterion, checked=False, line=entry.line.number, label=label, path=path, box=False)
 
 
 def _reading(

@@ -94,18 +94,18 @@ def _task(entry: ListItem, box: re.Match[str], about: str) -> ImportedTask:
     rest = text[named.end() :] if named else text
     story = ""
     while tag := _TAG.match(rest):
-        if told := _STORY.fullmatch(tag["tag"]):
-            story = f"US{int(told[1])}"
+        if match := _STORY.fullmatch(tag["tag"]):
+            story = f"US{int(match[1])}"
         elif tag["tag"].upper() != "P":
             break
         rest = rest[tag.end() :]
     own = takewhile(lambda line: not _BOX.match(line.raw), entry.notes)  # what follows a nested box is that one's
     notes = [line.text[:MAX_NOTE] for line in own]
-    required = [told["names"] for note in notes if (told := _REQUIRES.search(note))]
+    required = [match["names"] for note in notes if (match := _REQUIRES.search(note))]
     requires = tuple(dict.fromkeys(name for names in required for name in _REQUIREMENT.findall(names)))
     depends = tuple(
         dict.fromkeys(
-            name for part in (rest, *notes) for told in _DEPENDS.finditer(part) for name in _NAMES.findall(told[1])
+            name for part in (rest, *notes) for match in _DEPENDS.finditer(part) for name in _NAMES.findall(match[1])
         )
     )
     return ImportedTask(

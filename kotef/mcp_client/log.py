@@ -27,11 +27,11 @@ async def log_without_secrets(path: Path) -> AsyncIterator[TextIO]:
     def take() -> bool:
         """Read once; False when there is nothing more, now or ever."""
         try:
-            said = os.read(reading, _CHUNK)
+            chunk = os.read(reading, _CHUNK)
         except BlockingIOError:
             return False
-        log.add(shown.feed(said))
-        return bool(said)
+        log.add(shown.feed(chunk))
+        return bool(chunk)
 
     loop.add_reader(reading, take)
     try:

@@ -54,9 +54,9 @@ class Server(BaseModel):
     @model_validator(mode="after")
     def _reachable(self) -> "Server":
         if self.type == "stdio" and not self.command:
-            raise ValueError("it needs a command or a url")
+            raise ValueError("it needs a command or a URL")
         if self.type != "stdio" and not self.url.startswith(("http://", "https://")):
-            raise ValueError("it needs a url that begins with http:// or https://")
+            raise ValueError("it needs a URL that begins with http:// or https://")
         return self
 
 

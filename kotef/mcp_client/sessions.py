@@ -144,13 +144,13 @@ class McpSession:
         error = self._task.exception() if self._task and not self._task.cancelled() else None
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        said = ""
+        last_line = ""
         with suppress(OSError):
-            said = self.log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+            last_line = self.log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         words = str(error or "")
         if words in {"", "Connection closed"}:  # which of the two is a race between its end and our question
             words = "it ended before it answered"
-        return clip_line(": ".join(part for part in (words, said) if part), 300)
+        return clip_line(": ".join(part for part in (words, last_line) if part), 300)
 
 
 class Servers:

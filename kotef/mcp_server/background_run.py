@@ -54,9 +54,9 @@ class Detached:
             late = f"the run did not start within {START_SECONDS:.0f} s"
             raise UsageError(late, hint=f"it is still running, see {log}")
         if run is False:
-            said = log.read_text(encoding="utf-8", errors="replace")
+            output = log.read_text(encoding="utf-8", errors="replace")
             log.unlink(missing_ok=True)
-            raise UsageError(_why(said, process.returncode))
+            raise UsageError(_why(output, process.returncode))
         with suppress(OSError):  # another disk: it stays where it is
             log.rename(run.logs / LOG)
         return run
@@ -92,7 +92,7 @@ class Detached:
                 )
             except (ValueError, OSError) as error:  # a NUL, a lone surrogate, or more than the system takes
                 log.unlink(missing_ok=True)
-                raise UsageError(f"no process can be started with these arguments: {error}") from error
+                raise UsageError(f"a process cannot be started with these arguments: {error}") from error
         self._started.append(process)
         return process
 
@@ -110,8 +110,8 @@ class Detached:
             return run if run.events.exists() else None
         if not ended:
             return None
-        said = log.read_text(encoding="utf-8", errors="replace")
-        fresh = (run for run in store.own_runs(self.root) if run.run_id not in known and run.run_id in said)
+        output = log.read_text(encoding="utf-8", errors="replace")
+        fresh = (run for run in store.own_runs(self.root) if run.run_id not in known and run.run_id in output)
         return next(fresh, None) or False
 
 

@@ -38,8 +38,8 @@ async def check(root: Path) -> dict[str, Any]:
     try:
         found = json.loads(out)
     except ValueError:
-        said = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise CheckError("kotef check", said or "no output", hint=f"exit status {process.returncode}") from None
+        last_line = err.decode(errors="replace").strip().rpartition("\n")[2]
+        raise CheckError("kotef check", last_line or "no output", hint=f"exit status {process.returncode}") from None
     if "error" in found:
         raise CheckError("kotef check", found["error"], hint=f"exit status {process.returncode}")
     return shortened(found)

@@ -9,7 +9,7 @@ MAX_WAIT = 50.0
 """Seconds a question may be held back; clients give up at a minute."""
 
 Command = Annotated[str, Field(min_length=1, max_length=2_000)]
-RunId = Annotated[str, Field(min_length=1, max_length=100, description="the run, or a unique beginning of its id")]
+RunId = Annotated[str, Field(min_length=1, max_length=100, description="id of the run, or a unique prefix of it")]
 
 
 class ToolRequest(BaseModel):
@@ -35,7 +35,7 @@ class StartRun(ToolRequest):
     checks: list[Command] = Field(
         default_factory=list,
         max_length=20,
-        description="commands that judge, run from the workspace root; left out: those of the project",
+        description="commands that judge, run from the workspace root; default: the project's own checks",
     )
     max_attempts: int | None = Field(default=None, ge=1, le=20, description="failed verifications allowed (3)")
     max_time: float | None = Field(default=None, gt=0, description="seconds the whole run may take (3600)")
@@ -53,7 +53,9 @@ class StartRun(ToolRequest):
 class RunStatus(ToolRequest):
     """Which run, and how long to wait for its end."""
 
-    run_id: RunId | None = Field(default=None, description="the run, or a unique beginning of its id; null: the newest")
+    run_id: RunId | None = Field(
+        default=None, description="id of the run, or a unique prefix of it; null: the newest run"
+    )
     wait_seconds: float = Field(
         default=0.0, ge=0, le=MAX_WAIT, description="wait for the run to end, at most this many seconds"
     )

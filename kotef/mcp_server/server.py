@@ -44,7 +44,7 @@ class Offer(NamedTuple):
 
 OFFERS: Final = {
     "start_run": Offer(
-        "Start a run on a goal or a ticket; returns its id as soon as it has begun. It edits files of the workspace, "
+        "Start a run on a goal or a ticket; returns its id as soon as it has started. It edits files of the workspace, "
         "commits nothing, and continues when this server ends.",
         requests.StartRun,
         reads_only=False,

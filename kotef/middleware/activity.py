@@ -71,5 +71,5 @@ def _shown(tool: str, arguments: dict[str, Any]) -> str:
     row = BY_NAME.get(tool)
     if row is not None and row.kind == "editor" and not REFUSED & arguments.keys():
         return ", ".join(row.targets(arguments))
-    told = next((arguments[name] for name in TELLING if arguments.get(name)), "")
-    return argument_text(told)
+    argument = next((arguments[name] for name in TELLING if arguments.get(name)), "")
+    return argument_text(argument)

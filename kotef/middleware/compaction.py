@@ -193,16 +193,16 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             for message in request.messages[cut.covered : covered]
             if isinstance(message, AIMessage) and message.additional_kwargs.get(THOUGHTS)
         ]
-        asked = prompts.render(
+        instruction = prompts.render(
             "compaction", words=room // 8, again=bool(cut.summary), thoughts=thoughts[-MAX_THOUGHTS:]
         )
         whole = self._shown(request.messages[:covered], cut)
-        said, spent = await self._answer(
-            request.override(messages=with_note(whole, asked), tool_choice=NO_TOOLS), handler
+        summary, spent = await self._answer(
+            request.override(messages=with_note(whole, instruction), tool_choice=NO_TOOLS), handler
         )
         files = ledger_of(request.state["messages"])
         names = {"read": files.read, "modified": tuple(one.path for one in files.modified)}
-        return prompts.render("compacted", said=said, before=cut.summary, files=names, room=room), spent
+        return prompts.render("compacted", said=summary, before=cut.summary, files=names, room=room), spent
 
     async def _answer(self, request: ModelRequest[Any], handler: Ask) -> tuple[str, Spent]:
         """The model's summary and its cost; nothing if the budget or the window has no room for one."""

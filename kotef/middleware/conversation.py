@@ -40,7 +40,7 @@ class AnsweredCalls:
             words = str(message.text)
             self._made |= {call["id"]: (self._turn, call, words) for call in message.tool_calls}
         elif isinstance(message, ToolMessage) and message.tool_call_id in self._made:
-            turn, call, said = self._made[message.tool_call_id]
+            turn, call, text = self._made[message.tool_call_id]
             marks = message.additional_kwargs
             self._calls.append(
                 ToolUse(
@@ -50,7 +50,7 @@ class AnsweredCalls:
                     result=message.text,
                     mistake=marks.get(MISTAKE),
                     failure=marks.get(FAILED) or ("tool_error" if MISTAKE in marks else None),
-                    words=said,
+                    words=text,
                     changed={path: (old, new) for path, (old, new) in marks.get(CHANGED, {}).items()},
                     checks={check: tuple(failed) for check, failed in marks.get(CHECKS, {}).items()},
                 )

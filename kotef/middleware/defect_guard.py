@@ -50,8 +50,8 @@ class DefectGuard(AgentMiddleware[Any, Any, Any]):
             defect = self.log.record(error)
             if _repeats(request.state["messages"], defect.place):
                 raise
-        said = ASKED_AGAIN.format(error=defect.error)
-        response = await handler(request.override(messages=with_note(request.messages, said)))
+        notice = ASKED_AGAIN.format(error=defect.error)
+        response = await handler(request.override(messages=with_note(request.messages, notice)))
         for message in response.result[-1:]:
             message.additional_kwargs[DEFECT] = defect.place
             message.response_metadata = _with_lost_answer(message.response_metadata)

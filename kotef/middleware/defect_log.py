@@ -38,10 +38,10 @@ class DefectLog:
             return known
         number, run_dir = self.visit.number, self.visit.context.run_dir
         log = f"logs/defect-{number}-{len(self._known) + 1}.txt"
-        said = encodable(redactor().text(f"{type(error).__name__}: {error}"))
+        message = encodable(redactor().text(f"{type(error).__name__}: {error}"))
         trace = encodable(redactor().text("".join(traceback.format_exception(error))))
         write_atomic(run_dir / log, trace.encode())
-        found = self._known[place] = Defect(plain(said, MAX_ERROR), place, log)
+        found = self._known[place] = Defect(plain(message, MAX_ERROR), place, log)
         self.visit.context.emit("defect", visit=number, tool=tool, error=found.error, log=log)
         return found
 

@@ -35,11 +35,11 @@ class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
         """A non-empty answer, or the message that ends the visit."""
         request = request.override(messages=_without_empty(request.messages))
         response = await handler(request)
-        *before, said = response.result
-        if not _is_empty(said):
+        *before, answer = response.result
+        if not _is_empty(answer):
             return response
         self.visit.context.emit("empty_answer", visit=self.visit.number, asked_again=True)
-        first: list[Any] = [*before, said.model_copy(update=_marked(said))]
+        first: list[Any] = [*before, answer.model_copy(update=_marked(answer))]
         state: Any = {**request.state, "messages": [*request.state["messages"], *first]}
         again = await handler(request.override(messages=_without_empty([*request.messages, *first]), state=state))
         *between, last = again.result

@@ -25,7 +25,7 @@ class Tail(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         """Append the notes there are, as one message."""
-        text = "\n\n".join(said for note in self.notes if (said := note(request).strip()))
+        text = "\n\n".join(part for note in self.notes if (part := note(request).strip()))
         if not text:
             return await handler(request)
         return await handler(request.override(messages=with_note(request.messages, text)))

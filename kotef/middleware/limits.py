@@ -162,24 +162,26 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
     async def _close(self, cap: Cap, request: ModelRequest[Any], handler: Ask) -> list[BaseMessage]:
         """The closing summary and what follows from it; calls in it are dropped."""
         self.emit("cap_reached", visit=self.visit.number, cap=cap.by, detail=cap.detail, can_continue=cap.goes_on)
-        said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
-        if STOP in said.additional_kwargs:
-            return [said.model_copy(update={"content": cap.detail, "additional_kwargs": {STOP: [cap.by, cap.detail]}})]
-        said = self._without_calls(said, cap.detail)
+        answer = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
+        if STOP in answer.additional_kwargs:
+            return [
+                answer.model_copy(update={"content": cap.detail, "additional_kwargs": {STOP: [cap.by, cap.detail]}})
+            ]
+        answer = self._without_calls(answer, cap.detail)
         marks = {SUMMARY: cap.goes_on} if cap.goes_on else {SUMMARY: False, STOP: [cap.by, cap.detail]}
-        said = said.model_copy(update={"additional_kwargs": said.additional_kwargs | marks})
+        answer = answer.model_copy(update={"additional_kwargs": answer.additional_kwargs | marks})
         if not cap.goes_on:
-            return [said]
-        told = HumanMessage(self.visit.context.prompts.render("continue", calls=self.budget.limits.max_tool_calls))
-        after: list[AnyMessage] = [said, told]
+            return [answer]
+        notice = HumanMessage(self.visit.context.prompts.render("continue", calls=self.budget.limits.max_tool_calls))
+        after: list[AnyMessage] = [answer, notice]
         state: Any = {**request.state, "messages": [*request.state["messages"], *after]}
         goes_on = request.override(messages=[*request.messages, *after], state=state)
         return [*after, await self._act(goes_on, handler)]
 
     async def _in_words(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
         """The only answer of an agent without steps; tool calls are ignored."""
-        said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
-        return said if STOP in said.additional_kwargs else self._without_calls(said, "")
+        answer = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
+        return answer if STOP in answer.additional_kwargs else self._without_calls(answer, "")
 
     def _without_calls(self, said: AIMessage, instead: str) -> AIMessage:
         ignored = len(said.tool_calls) + len(said.invalid_tool_calls)
@@ -192,12 +194,12 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
 
     async def _act(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
         """An answer that makes no more tool calls than are left, or the message that ends the visit."""
-        said = await self._ask(request, handler)
+        answer = await self._ask(request, handler)
         left = self.budget.calls_left(request.state["messages"])
-        if (beyond := len(said.tool_calls) - left) <= 0:
-            return said
+        if (beyond := len(answer.tool_calls) - left) <= 0:
+            return answer
         self.emit("notice", text=f"{counted(beyond, 'tool call')} beyond the tool budget were not made")
-        return said.model_copy(update={"tool_calls": said.tool_calls[:left]})
+        return answer.model_copy(update={"tool_calls": answer.tool_calls[:left]})
 
     async def _ask(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
         """The model's answer, or the message that ends the visit."""
@@ -218,10 +220,10 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
             if error.fault == "call_time":
                 return stopped("call_time", f"{error} (--max-call-time)", tries=error.tries, lost=error.lost * coming)
             return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
-        said = next(message for message in response.result if isinstance(message, AIMessage))
-        spent = spent_on(said, self.budget.price, alone=True)
-        self.emit("model_answer", visit=visit, node="coder", **answer_facts(said, spent))
-        return said
+        answer = next(message for message in response.result if isinstance(message, AIMessage))
+        spent = spent_on(answer, self.budget.price, alone=True)
+        self.emit("model_answer", visit=visit, node="coder", **answer_facts(answer, spent))
+        return answer
 
 
 def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0) -> AIMessage:

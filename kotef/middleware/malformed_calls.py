@@ -125,8 +125,8 @@ def _fault(arguments: dict[str, Any]) -> str:
     """Why these arguments can neither be kept nor sent back; empty if they can."""
     level: list[Any] = [arguments]
     for _ in range(MAX_DEPTH):
-        if said := next((said for value in level if (said := _value_fault(value))), ""):
-            return said
+        if fault := next((fault for value in level if (fault := _value_fault(value))), ""):
+            return fault
         level = [inner for value in level if isinstance(value, dict | list) for inner in _inside(value)]
         if not level:
             return ""

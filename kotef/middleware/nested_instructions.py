@@ -45,8 +45,8 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
         texts = {path: text for path in new if (text := self._text(path))}
         if texts:
             self._shown_files.update(texts)
-            said = [self.prompts.render("nested", path=path, text=text) for path, text in texts.items()]
-            answer.content = "\n\n".join([answer.text, *said])
+            notes = [self.prompts.render("nested", path=path, text=text) for path, text in texts.items()]
+            answer.content = "\n\n".join([answer.text, *notes])
             answer.additional_kwargs[TOLD] = list(texts)
         return answer
 

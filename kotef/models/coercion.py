@@ -43,16 +43,16 @@ def _types(schema: object) -> Iterator[str]:
 def _coerced(value: object, types: set[str]) -> object:
     if not isinstance(value, str) or "string" in types:
         return value
-    said = value.strip()
-    if "integer" in types and _INTEGER.fullmatch(said):
-        return int(said)
-    if "number" in types and _NUMBER.fullmatch(said) and math.isfinite(number := float(said)):
+    text = value.strip()
+    if "integer" in types and _INTEGER.fullmatch(text):
+        return int(text)
+    if "number" in types and _NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
         return number
     for kind, words in _WORDS.items():
-        if kind in types and said.casefold() in words:
-            return words[said.casefold()]
-    if types & set(_CONTAINERS) and said[:1] in {"[", "{"}:
-        return _container(said, types, value)
+        if kind in types and text.casefold() in words:
+            return words[text.casefold()]
+    if types & set(_CONTAINERS) and text[:1] in {"[", "{"}:
+        return _container(text, types, value)
     return value
 
 

@@ -328,6 +328,6 @@ def dialect_of_url(base_url: str) -> Dialect:
 def dialect_of_words(words: Mapping[str, str]) -> Dialect | None:
     """The dialect that a server's headers, fingerprint or list of models give away; None where they say nothing."""
     lines = [f"{name}: {value}".casefold() for name, value in words.items()]
-    said = [row for row in DIALECTS if any(line.startswith(row.marks) for line in lines)]
+    rows = [row for row in DIALECTS if any(line.startswith(row.marks) for line in lines)]
     # A proxy passes on the headers of whoever is behind it, and is the one that is spoken with.
-    return next((row for row in said if row.proxy), next(iter(said), None))
+    return next((row for row in rows if row.proxy), next(iter(rows), None))

@@ -183,7 +183,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Endpo
     except ModelError as error:
         if not error.unlisted or not endpoint.name:
             return EndpointReport(ok=False, verdict=str(error))
-        ask = f"`kotef doctor --model {endpoint.name}` asks it"
+        ask = f"`kotef doctor --model {endpoint.name}` tests it"
         return EndpointReport(ok=True, doubt=True, verdict=f"{where}: answers, but has no list of models; {ask}")
     if not endpoint.name:
         if not names:

@@ -88,9 +88,9 @@ async def _called(model: "StrictChatOpenAI", answers: "list[AIMessage]") -> tupl
         fields, of_calls = fields_of(first)
         if not calls:
             return set(fields), False
-        said = first.model_copy(update={"tool_calls": calls})
+        answer = first.model_copy(update={"tool_calls": calls})
         results = [ToolMessage("pong", tool_call_id=call["id"] or "") for call in calls]
-        answers.append(await offered.ainvoke([*conversation, said, *results]))
+        answers.append(await offered.ainvoke([*conversation, answer, *results]))
     except ModelError as error:
         if error.fault != "bad_request":
             raise

@@ -335,8 +335,8 @@ class StrictChatOpenAI(ChatOpenAI):
         Malformed arguments go back as a JSON object that quotes them: servers parse them.
         """
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        for message, said in zip(payload["messages"], self._convert_input(input_).to_messages(), strict=True):
-            send_back(message, said)
+        for message, original in zip(payload["messages"], self._convert_input(input_).to_messages(), strict=True):
+            send_back(message, original)
             for call in message.get("tool_calls") or ():
                 if not _is_object(call["function"]["arguments"]):
                     call["function"]["arguments"] = json.dumps({"malformed": call["function"]["arguments"]})

@@ -164,13 +164,13 @@ class ModelResponse:
                 of_calls[call_id] = kept
             draft.name = _joined([draft.name])
             written = _joined(draft.arguments)
-            args, said = _arguments(draft.name, written, self.finish_reason or "")
+            args, problem = _arguments(draft.name, written, self.finish_reason or "")
             if args is None:
-                invalid.append(invalid_tool_call(name=draft.name or "unknown", args=written, id=call_id, error=said))
+                invalid.append(invalid_tool_call(name=draft.name or "unknown", args=written, id=call_id, error=problem))
                 continue
             valid.append(tool_call(name=draft.name, args=args, id=call_id))
-            if said:
-                mended.append([draft.name, said])
+            if problem:
+                mended.append([draft.name, problem])
         content, thoughts = _apart(_joined(self._content) or _joined(self._refusal))
         marks = self._marks(of_calls)
         if thoughts:

@@ -249,12 +249,12 @@ async def _request(model: BaseChatModel, messages: list[BaseMessage], schema: ty
             return await model.bind_tools([schema], tool_choice=schema.__name__).ainvoke(messages)
         case "json_schema":
             described = {"name": schema.__name__, "schema": _schema_of(schema)}
-            asked: dict[str, Any] = {"response_format": {"type": "json_schema", "json_schema": described}}
+            response_format: dict[str, Any] = {"response_format": {"type": "json_schema", "json_schema": described}}
         case "json_mode":
-            asked = {"response_format": {"type": "json_object"}}
+            response_format = {"response_format": {"type": "json_object"}}
         case "text":
-            asked = {}
-    return await model.ainvoke(messages, **asked)
+            response_format = {}
+    return await model.ainvoke(messages, **response_format)
 
 
 def _read(reply: AIMessage, schema: type[T]) -> tuple[T | None, str]:

@@ -21,8 +21,8 @@ async def approved(plan: Plan, context: RunContext) -> Plan:
         steps = await context.approval.plan(plan.visit, [step.description for step in plan.steps])
         if steps is None:
             raise QuitError(f"the plan of attempt {plan.visit}")
-        said = {"visit": plan.visit, "steps": redactor().whole(steps)}
-        write_atomic(kept, json.dumps(said, indent=1).encode())
+        plan_fields = {"visit": plan.visit, "steps": redactor().whole(steps)}
+        write_atomic(kept, json.dumps(plan_fields, indent=1).encode())
         agreed = _with_steps(plan, steps)
         if agreed != plan:
             context.emit("planned", visit=plan.visit, source="person", hypothesis=plan.hypothesis, steps=list(steps))
@@ -33,9 +33,9 @@ async def approved(plan: Plan, context: RunContext) -> Plan:
 def _as_agreed(plan: Plan, kept: Path) -> Plan:
     """The same plan, with the steps that were approved for this visit before a kill."""
     try:
-        said = json.loads(kept.read_bytes())
-        steps = tuple(str(step) for step in said["steps"])
-        return _with_steps(plan, steps) if said["visit"] == plan.visit and steps else plan
+        agreement = json.loads(kept.read_bytes())
+        steps = tuple(str(step) for step in agreement["steps"])
+        return _with_steps(plan, steps) if agreement["visit"] == plan.visit and steps else plan
     except (OSError, ValueError, KeyError, TypeError):
         return plan
 

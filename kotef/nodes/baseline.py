@@ -92,5 +92,5 @@ def _left_out(context: RunContext, kept: Remainder) -> list[str]:
 def _named_text(task: Task) -> str:
     """Text of the goal and the ticket that may name tests and checks: all except risks and non-goals."""
     ticket = task.ticket
-    said = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
-    return "\n".join((task.goal, *said))
+    texts = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
+    return "\n".join((task.goal, *texts))

@@ -29,16 +29,18 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
             continue
         green = await _green_as_before(left, bench, paths)
         if not green:
-            told = "red again without the change" if not number else "red again without the new files"
+            sentence = "red again without the change" if not number else "red again without the new files"
             life = unit.check.role not in {"test", "other"}
-            return ProbeResult(name="counter-proof", check=unit.check.name, value="fine", told=told, proves_life=life)
+            return ProbeResult(
+                name="counter-proof", check=unit.check.name, value="fine", told=sentence, proves_life=life
+            )
         left = left.only(green, bench) if unit.targets else left
     if judged.task.allow_install:
         return not_probed("counter-proof", unit.check.name, "green without the change; the run was allowed to install")
     named = ", ".join(left.targets[:_SHOWN]) or unit.check.name
-    told = f"stays green without the change: {named}"
+    sentence = f"stays green without the change: {named}"
     why = "something that no snapshot contains makes it green: an ignored file, an environment, or chance"
-    return ProbeResult(name="counter-proof", check=unit.check.name, value="alarm", told=told, evidence=(why,))
+    return ProbeResult(name="counter-proof", check=unit.check.name, value="alarm", told=sentence, evidence=(why,))
 
 
 async def _green_as_before(unit: ProbeUnit, bench: Bench, paths: Collection[str]) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> P
     if not gone:
         return not_probed(name, unit.check.name, "red in a copy of the workspace as well")
     named = ", ".join(differing[:_SHOWN])
-    told = f"green only with files that git ignores and that came or changed with the run: {named}"
+    sentence = f"green only with files that git ignores and that came or changed with the run: {named}"
     return ProbeResult(
-        name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",)
+        name=name, check=unit.check.name, value="alarm", told=sentence, evidence=(f"red without them: {gone[0]}",)
     )

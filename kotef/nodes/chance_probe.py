@@ -98,10 +98,12 @@ class ChanceRounds:
         named = ", ".join(flipped[:_SHOWN]) or unit.check.name
         with_ci = await self.bench.run(unit, "chance-control")
         if any(status_in(with_ci, target) != "passed" for target in flipped):
-            told = f"passes only by chance: {named}"
+            sentence = f"passes only by chance: {named}"
         else:
-            told = f"green only sometimes, or only with the hash seed or CI variables it was judged with: {named}"
-        return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))
+            sentence = f"green only sometimes, or only with the hash seed or CI variables it was judged with: {named}"
+        return ProbeResult(
+            name="chance", check=unit.check.name, value="alarm", told=sentence, evidence=(result.summary,)
+        )
 
 
 async def red_alone_probe(unit: ProbeUnit, bench: Bench) -> ProbeResult | None:
@@ -110,8 +112,8 @@ async def red_alone_probe(unit: ProbeUnit, bench: Bench) -> ProbeResult | None:
     flipped = [target for target in unit.targets if status_in(again, target) == "passed"]
     if not flipped:
         return None
-    told = f"passes only by chance: {', '.join(flipped[:_SHOWN])}"
-    return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told)
+    sentence = f"passes only by chance: {', '.join(flipped[:_SHOWN])}"
+    return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=sentence)
 
 
 def _red(unit: ProbeUnit, result: CommandResult) -> list[str]:

@@ -36,10 +36,12 @@ async def comment_probe(unit: ProbeUnit, bench: Bench, judged: Judged, comments:
     if result.passed:
         return ProbeResult(name="comments", check=name, value="fine", told="green whatever the new comments say")
     was = next((check.summary for check in judged.baseline.checks if check.name == name), "")
-    said = {normalise(line) for line in f"{result.summary}\n{result.stdout}\n{result.stderr}".splitlines()}
-    back = [line for line in was.splitlines() if normalise(line) in said]
+    output_lines = {normalise(line) for line in f"{result.summary}\n{result.stdout}\n{result.stderr}".splitlines()}
+    back = [line for line in was.splitlines() if normalise(line) in output_lines]
     if not back:
         return not_probed("comments", name, "new comments are needed, and what was wrong before the run is gone")
     evidence = [line for each in comments.values() for line in each.evidence]
-    told = f"green only because a comment instructs the check: {evidence[0]}"
-    return ProbeResult(name="comments", check=name, value="alarm", told=told, evidence=(back[0], *evidence[1:_SHOWN]))
+    sentence = f"green only because a comment instructs the check: {evidence[0]}"
+    return ProbeResult(
+        name="comments", check=name, value="alarm", told=sentence, evidence=(back[0], *evidence[1:_SHOWN])
+    )

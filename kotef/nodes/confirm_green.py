@@ -94,7 +94,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
     named = (*aside, *texts, *suspects)
     if not named:
         return verification
-    told = tuple(f"{path} {ASIDE}" for path in named)
+    aside_entries = tuple(f"{path} {ASIDE}" for path in named)
     context.emit("setting_aside", visit=verification.visit, paths=list(named))
     with standing_in(context, tree=judged.tree, other=judged.before, paths=aside, texts=texts, unheld=suspects):
         results = await _without(verification.visit, judged, context)
@@ -107,7 +107,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
         needs_proof=False,
         allow=judged.task.allow_edits,
     )
-    put_back = (*verification.put_back, *told)
+    put_back = (*verification.put_back, *aside_entries)
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, context):

@@ -27,9 +27,9 @@ async def control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult
 async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult | None]:
     texts = edited_files(unit, bench)
     if texts and not await _red(unit, bench, texts):
-        told = "green with a harmless edit of the tests"
+        sentence = "green with a harmless edit of the tests"
         return replace(unit, is_edited=True), ProbeResult(
-            name="harmless edit", check=unit.check.name, value="fine", told=told
+            name="harmless edit", check=unit.check.name, value="fine", told=sentence
         )
 
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now

@@ -61,7 +61,7 @@ def _none_is_right(state: AgentState) -> Ending | None:
     edits = state.get("edits")
     if edits is None or edits.stopped_by != "none_is_right":
         return None
-    return Ending("blocked", "none_is_right", f"none of the edits that pass is right: {edits.detail}")
+    return Ending("blocked", "none_is_right", f"none of the passing edits is right: {edits.detail}")
 
 
 def _verified(state: AgentState) -> Ending | None:
@@ -153,10 +153,10 @@ def _stuck(state: AgentState) -> Ending | None:
     if edits is not None and edits.stopped_by == "search_time":
         return Ending("stuck", "search_time_over", f"nothing was found: {edits.detail}")
     if edits is not None and edits.stopped_by == "exhausted":
-        said = "no coder could do anything"
+        sentence = "no coder could do anything"
         if judged is not None and judged.green and not state["task"].model:
-            said = f"every check is already green, and without a model only failures can be worked on; {said}"
-        return Ending("stuck", "nothing_left_to_try", f"{said}: {edits.detail}")
+            sentence = f"every check is already green, and without a model only failures can be worked on; {sentence}"
+        return Ending("stuck", "nothing_left_to_try", f"{sentence}: {edits.detail}")
     spent = sorted(state["failure_history"].spent)
     fresh = [visit for visit in spent if visit > state["task"].resumed_after]
     if len(spent) < MAX_ATTEMPTS or len(fresh) < NUDGED:

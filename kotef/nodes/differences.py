@@ -37,17 +37,17 @@ def lines_of(
 
     `before` is the tree of the state before the run, `replaced` the folder for replaced content.
     """
-    said = []
+    lines = []
     if report.brought_back:
-        said.append(f"deleted during the run, and restored: {grouped(report.brought_back)}")
+        lines.append(f"deleted during the run, and restored: {grouped(report.brought_back)}")
     if report.put_back:
         kept = f"; the replaced content is in {replaced}" if replaced.is_dir() else ""
-        said.append(f"changed during the run outside its snapshots, and put back: {grouped(report.put_back)}{kept}")
+        lines.append(f"changed during the run outside its snapshots, and put back: {grouped(report.put_back)}{kept}")
     if report.gone:
-        said.append(f"deleted during the run, and kotef has no copy: {grouped(report.gone)}")
+        lines.append(f"deleted during the run, and kotef has no copy: {grouped(report.gone)}")
     if report.unknown:
         names = [_UNKNOWN if path == "." else path for path in report.unknown]
-        said.append(
+        lines.append(
             f"not compared with the state before the run, because no copy was kept: {', '.join(names[:_NAMED])}"
         )
     for reason, words in _SAID.items():
@@ -56,8 +56,8 @@ def lines_of(
             ways = list(_ways(found, snapshots, before))
             if reason == "run" and undo:
                 ways.append(f"`{undo}` restores everything")
-            said.append("; ".join((f"{words}: {grouped([_name(each) for each in found])}", *ways)))
-    return tuple(said)
+            lines.append("; ".join((f"{words}: {grouped([_name(each) for each in found])}", *ways)))
+    return tuple(lines)
 
 
 def grouped(paths: Sequence[str]) -> str:

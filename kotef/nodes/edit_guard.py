@@ -50,9 +50,9 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collec
     found, awaited = names_behind(commands, read)
     globs = [name for name in awaited if "*" in name]
     included = (path for path in paths if matches_globs(path, globs)) if globs else ()
-    asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
+    ticket_files = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
     linked = _linked_tests(paths, snapshots, baseline)
-    behind = {*found, *included, *linked, *helpers_beside_tests(paths), *asked, *test_files}
+    behind = {*found, *included, *linked, *helpers_beside_tests(paths), *ticket_files, *test_files}
     protected = protected_paths(paths, allow=task.allow_edits, commands=commands, behind=behind)
     return EditGuard(
         protected=protected,

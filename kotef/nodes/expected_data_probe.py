@@ -35,19 +35,19 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
         return None
     with bench.with_contents({answer.path: answer.content for answer in answers.values()}):
         wrong = await bench.run(unit, "expected-data-wrong")
-    heard = [target for target in answers if status_in(wrong, target if unit.targets else "") == "failed"]
-    if not heard:
+    failed_targets = [target for target in answers if status_in(wrong, target if unit.targets else "") == "failed"]
+    if not failed_targets:
         return None
-    paths = sorted({answers[target].path for target in heard})
+    paths = sorted({answers[target].path for target in failed_targets})
     with bench.as_before(paths):
         before = await bench.run(unit, "expected-data-before")
-    lost = [target for target in heard if status_in(before, target if unit.targets else "") in RED]
+    lost = [target for target in failed_targets if status_in(before, target if unit.targets else "") in RED]
     if not lost:
-        told = "green with expected data as before"
-        return ProbeResult(name=_NAME, check=unit.check.name, value="fine", told=told)
-    told = f"green only with other expected data: {', '.join(paths)}"
+        sentence = "green with expected data as before"
+        return ProbeResult(name=_NAME, check=unit.check.name, value="fine", told=sentence)
+    sentence = f"green only with other expected data: {', '.join(paths)}"
     evidence = (f"{lost[0]}: red with {answers[lost[0]].path} as it was; use --allow-edits if it may change",)
-    return ProbeResult(name=_NAME, check=unit.check.name, value="alarm", told=told, evidence=evidence)
+    return ProbeResult(name=_NAME, check=unit.check.name, value="alarm", told=sentence, evidence=evidence)
 
 
 def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:

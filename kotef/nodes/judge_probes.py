@@ -119,7 +119,7 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     found = [cause]
     if new := new_test_files(bench, judged):
         found.append(await guarded("old tests", unit.check.name, old_tests_probe(unit, bench, judged, new)))
-    asked = unit
+    whole_unit = unit
     unit, harmless = await control(unit, bench)
     found += [harmless] if harmless else []
     if harmless and harmless.value == "alarm":
@@ -140,7 +140,7 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
             return found
     if rounds is None:
         return found
-    return [*found, await guarded("chance", unit.check.name, _chance(rounds, _red_alone(asked, unit, bench)))]
+    return [*found, await guarded("chance", unit.check.name, _chance(rounds, _red_alone(whole_unit, unit, bench)))]
 
 
 async def _chance(rounds: ChanceRounds, red_alone: ProbeUnit | None) -> ProbeResult:

@@ -38,7 +38,7 @@ async def answer_probe(
         return not_probed("wrong answers", unit.check.name, "no expected value that can safely be made wrong")
     if rounds is not None:
         unit = replace(unit, is_varied=True)
-    heard = 0
+    refusals = 0
     refusing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
     kinds: set[tuple[str, str]] = set()
@@ -59,7 +59,7 @@ async def answer_probe(
         for target, answer in batch:
             kinds.add((target, answer.kind))
             status = status_in(result, target if unit.targets else "")
-            heard += status == "failed"
+            refusals += status == "failed"
             refusing |= {target} if status == "failed" else set()
             if status not in {None, "failed", "error"}:
                 silent.append((target, answer))
@@ -69,7 +69,7 @@ async def answer_probe(
             continue
         evidence = (
             f"{answer.path}:{answer.line}: `{answer.now[:120]}`",
-            f"{target or unit.check.name}: {len(silent)} of {counted(heard + len(silent), 'wrong answer')} passed",
+            f"{target or unit.check.name}: {len(silent)} of {counted(refusals + len(silent), 'wrong answer')} passed",
         )
         return ProbeResult(
             name="wrong answers",
@@ -78,14 +78,14 @@ async def answer_probe(
             told="a wrong answer passes the test",
             evidence=evidence,
         )
-    if not heard:
+    if not refusals:
         why = "the test does not reach its assertions" if silent else "wrong answers kept the tests from being loaded"
         return not_probed("wrong answers", unit.check.name, why)
     return ProbeResult(
         name="wrong answers",
         check=unit.check.name,
         value="fine",
-        told=f"{heard} of {heard} wrong answers refused",
+        told=f"{refusals} of {refusals} wrong answers refused",
         complete=is_named and refusing.issuperset(unit.targets),
         proves_life=True,
     )
@@ -242,4 +242,4 @@ async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
                 evidence=(f"{path}: green with a failing test added to it",),
             )
         return not_probed("canary", unit.check.name, "a failing test added to the file is not listed")
-    return not_probed("canary", unit.check.name, "no convention known for adding a test to these files")
+    return not_probed("canary", unit.check.name, "no known convention for adding a test to these files")

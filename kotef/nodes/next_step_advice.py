@@ -18,13 +18,13 @@ from kotef.workspace import Snapshots
 def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:
     """One sentence for the issue entry: first what kotef offers, then what to look at."""
     task, judged = state["task"], state.get("test_results")
-    said = follow_up(ending.outcome, ending.sentence, failures, reason=ending.reason)
+    advice = follow_up(ending.outcome, ending.sentence, failures, reason=ending.reason)
     if ending.reason == "no_sandbox":
         return f"install bubblewrap, or pass `--sandbox off` where the job itself is isolated: {ending.sentence}"
     if ending.reason in {"workspace", "no_space", "setup_failed"}:
         return f"fix this first: {ending.sentence}"
     if ending.reason == "search_time_over":
-        return f"give the search more time ({longer_search(task)}), or name a model (`--model`); or {said}"
+        return f"give the search more time ({longer_search(task)}), or name a model (`--model`); or {advice}"
     if ending.reason == CONTRADICTING:
         return (
             "change the line that is wrong, or let kotef change it (`allow test edits:` in the ticket, or "
@@ -43,16 +43,16 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     opened = product_among(judged.put_back) if judged is not None and judged.detail != SPEAKS else ()
     if opened and ending.outcome in {"bounded_attempts_exceeded", "stuck", "budget_exceeded"}:
         path = opened[0]
-        return f"if {path} is product code, run again with `--allow-edits {shlex.quote(path)}`; or {said}"
+        return f"if {path} is product code, run again with `--allow-edits {shlex.quote(path)}`; or {advice}"
     hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
-    return f"{hint}; or {said}" if hint else said
+    return f"{hint}; or {advice}" if hint else advice
 
 
 def longer_search(task: Task) -> str:
     """The chain with a longer search, and the run time that it needs."""
     links = parse_chain(task.coder, extensions=None)
-    asked = next((link.seconds for link in links if link.name == "search" and link.seconds), SEARCH_SECONDS)
-    seconds = longer(asked)
+    search_seconds = next((link.seconds for link in links if link.name == "search" and link.seconds), SEARCH_SECONDS)
+    seconds = longer(search_seconds)
     chain = ",".join(_spelled(link, seconds if link.name == "search" else link.seconds) for link in links)
     more = f" --max-time {2 * seconds:g}" if task.limits.max_time < 2 * seconds else ""
     return f"`--coder {chain}{more}`"

@@ -102,8 +102,8 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 
 async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) -> Ending | None:
     """The ending for this state, or None with the plan in `update`; `update` always has the review."""
-    reviewed, said = await review(state, deps)
-    update.update(said)
+    reviewed, refusal = await review(state, deps)
+    update.update(refusal)
     update["visits"] = judged_visit(reviewed)
     settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
     ending = decide(settled)
@@ -228,10 +228,10 @@ async def _with_known_files(answer: PlanAnswer, text: str, state: AgentState, de
     names = ", ".join(each.name for each in missing[:SHOWN_TESTS])
     what = f"the plan names files that do not exist ({names}); the planner is asked to correct it"
     deps.run.emit("nudge", visit=visit, what=what)
-    told = deps.run.prompts.render("unknown_files", missing=missing[:SHOWN_ENTRIES])
+    correction = deps.run.prompts.render("unknown_files", missing=missing[:SHOWN_ENTRIES])
     await next_step()
     deps.run.emit("model_call", visit=visit, node="planner")
-    second = await _ask_again(f"{text}\n{told}", deps)
+    second = await _ask_again(f"{text}\n{correction}", deps)
     usage = account(second, visit, "replan-files", deps.models.planner_price, deps.run)
     return answer if second.value is None or second.value.is_empty else second.value, usage
 

@@ -215,5 +215,5 @@ def seed_of(results: Results, tree: str) -> int:
 
     Their seconds have digits down to microseconds and are known only after they have ended.
     """
-    told = [f"{check.name} {result.seconds!r}" for check, result in results]
-    return int.from_bytes(sha256("\n".join([tree, *told]).encode()).digest()[:8])
+    timings = [f"{check.name} {result.seconds!r}" for check, result in results]
+    return int.from_bytes(sha256("\n".join([tree, *timings]).encode()).digest()[:8])

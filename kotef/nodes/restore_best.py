@@ -73,17 +73,17 @@ def _undo_rest(restored: Restored, state: AgentState, context: RunContext) -> li
         )
         now = context.snapshots.take()
     except WorkspaceError as error:
-        said = [f"the workspace could not be compared with the state before the run: {error}"]
+        lines = [f"the workspace could not be compared with the state before the run: {error}"]
         report, now = RestoreReport(), ""
     else:
-        said = list(lines_of(report, context.snapshots, before, replaced=replaced))
+        lines = list(lines_of(report, context.snapshots, before, replaced=replaced))
     known = {*restored.left, *(edits.foreign if edits else ())}
     others = [path for path in context.snapshots.changed(before, now) if path not in known] if now else []
     if others:
-        said.append(f"different from before the run; the checks or someone else changed it: {', '.join(others[:10])}")
-    for text in said:
+        lines.append(f"different from before the run; the checks or someone else changed it: {', '.join(others[:10])}")
+    for text in lines:
         context.emit("notice", text=text)
-    note_lines(context.run_dir, said)
+    note_lines(context.run_dir, lines)
     differs = [*others, *report.unknown, *report.gone, *(each.path for each in report.differences)]
     return (differs if now else ["."])[:_NAMED]
 

@@ -92,10 +92,10 @@ async def _ask(
     patch = deps.run.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
     task = state["task"]
-    asked = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
+    objective = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
     edits = state.get("edits")
     found = edits.rationale if edits is not None and _is_by_search(state, deps) else ""
-    text = deps.run.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown, found=found)
+    text = deps.run.prompts.render("review", goal=task.goal, asked=objective, unproved=lines, patch=shown, found=found)
     watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps.run)
     await next_step()
     deps.run.emit("model_call", visit=judged.visit, node="review")

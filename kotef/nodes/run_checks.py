@@ -106,8 +106,8 @@ async def _reds_first(check: Check, visit: int, context: RunContext, baseline: V
         check.model_copy(update={"command": command}), f"visit-{visit}-{check.name}-first"
     )
     red = set(result.failing if result.tests is None else result.red_ids)
-    told = result.kind == "test_failure" and result.detail != "contradiction"
-    if not (told and wanted & red and says_tests_failed(check.command, result.exit_code, len(red))):
+    is_test_failure = result.kind == "test_failure" and result.detail != "contradiction"
+    if not (is_test_failure and wanted & red and says_tests_failed(check.command, result.exit_code, len(red))):
         return None
     return result.model_copy(update={"command": check.command, "partial": True})
 

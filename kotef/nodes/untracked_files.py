@@ -105,15 +105,15 @@ def take_away(
     suspects: Mapping[str, bytes | None], known: UntrackedFiles | None, context: RunContext
 ) -> tuple[str, ...]:
     """Keep only files outside snapshots from the baseline; the run's own are moved to `hidden/`."""
-    told = []
+    entries = []
     for path, old in suspects.items():
         if old is not None:
             since = known.since if known else 0
-            told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, context) else []
+            entries += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, context) else []
         elif known and known.complete and path not in known.files:
             _move_whole(path, known.repositories, context)
-            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN_FILES}/ of the run)")
-    return tuple(told)
+            entries.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN_FILES}/ of the run)")
+    return tuple(entries)
 
 
 def _move_whole(path: str, repositories: Collection[str], context: RunContext) -> None:

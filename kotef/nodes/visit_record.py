@@ -55,7 +55,7 @@ def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> V
     was = frozenset(last.red if last else red)
     refused = judged.detail == REFUSED
     prints = [entry.fingerprint for entry in failure_entries(judged) if not refused and entry.check != PUT_BACK]
-    said = (edits.rationale or edits.summary) if edits else ""
+    claim = (edits.rationale or edits.summary) if edits else ""
     return Visit(
         visit=judged.visit,
         tree=judged.tree,
@@ -67,7 +67,7 @@ def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> V
         executed=judged.executed,
         changed=edits.changed[:MAX_UNITS] if edits else (),
         foreign=edits.foreign[:MAX_UNITS] if edits else (),
-        said=" ".join(said[: MAX_SAID if edits and edits.changed else MAX_REASON].split()),
+        said=" ".join(claim[: MAX_SAID if edits and edits.changed else MAX_REASON].split()),
         stopped=edits.detail if edits and edits.stopped_by in CUT_SHORT else "",
         idle=edits.idle if edits else "",
         fixed=tuple(unit for unit in sorted(was.difference(red)) if _is_green(unit, judged, last)),

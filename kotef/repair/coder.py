@@ -111,7 +111,7 @@ class SearchCoder:
 
     async def _answered(self, found: SearchResult, brief: Brief) -> "_RepairAnswer":
         """The patches as they are, or those that do what a person says, who is asked until the rest agree."""
-        said: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         while (question := question_of(found)) is not None:
             chosen = None
             if self.context.ask is not None and not brief.task.accept_ambiguous:
@@ -122,19 +122,19 @@ class SearchCoder:
                 if chosen is None:
                     self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
             if chosen is None:
-                return _RepairAnswer(found.patches, question.text, said, rivals=question.rivals)
+                return _RepairAnswer(found.patches, question.text, notes, rivals=question.rivals)
             if chosen == len(question.options):
                 self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
-                return _RepairAnswer((), said=said, refused=f"a person's answer: {question.refusal}")
+                return _RepairAnswer((), said=notes, refused=f"a person's answer: {question.refusal}")
             answer = list(question.options)[chosen]
             self.context.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
-            said = (*said, f"a person's answer: {question.about} is {answer}")
+            notes = (*notes, f"a person's answer: {question.about} is {answer}")
             if not found.disagreements:
-                return _RepairAnswer(question.options[answer], said=said)
+                return _RepairAnswer(question.options[answer], said=notes)
             found = narrowed(found, answer)
             if not found.disagreements:
                 break
-        return _RepairAnswer(found.patches, said=said)
+        return _RepairAnswer(found.patches, said=notes)
 
     def _edits(self, patch: Patch, found: SearchResult, answer: "_RepairAnswer", brief: Brief) -> Edits:
         differing, unknown = found.rivals(patch)
@@ -171,12 +171,12 @@ class SearchCoder:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
         unread = f"; not searched, because it cannot be parsed: {told(found.unread)}" if found.unread else ""
-        said = f"{_ended(found)}{self._limit(found, seconds)}" if found.late else _ended(found)
+        text = f"{_ended(found)}{self._limit(found, seconds)}" if found.late else _ended(found)
         return Edits(
             visit=brief.plan.visit,
             coder=self.name,
             stopped_by="search_time" if found.late else "finished",
-            detail=f"{said}{slowly}{unread}{_left_out(found)}",
+            detail=f"{text}{slowly}{unread}{_left_out(found)}",
         )
 
     def _limit(self, found: SearchResult, seconds: float) -> str:
@@ -250,8 +250,8 @@ def _share(found: SearchResult) -> str:
 
 
 def _slowly(found: SearchResult) -> str:
-    said = f"slow mode, for {found.slow_because}: every candidate was a run of the check on a copy of the workspace"
-    return said if found.slow_because else ""
+    text = f"slow mode ({found.slow_because}): every candidate was a run of the check on a copy of the workspace"
+    return text if found.slow_because else ""
 
 
 def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
@@ -259,14 +259,14 @@ def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[P
     more = found.plausible - len(found.patches) + len(unknown)
     if found.plausible == 1:
         return "no other edit passes every test as well"
-    said = []
+    parts = []
     if differing:
-        said.append(counted(len(differing), "other that behaves differently", "others that behave differently"))
+        parts.append(counted(len(differing), "other that behaves differently", "others that behave differently"))
     if more:
-        said.append(counted(more, "other that was not compared with it", "others that were not compared with it"))
-    if not said:
+        parts.append(counted(more, "other that was not compared with it", "others that were not compared with it"))
+    if not parts:
         return "others pass every test, and behaved the same where they were compared"
-    return f"{' and '.join(said)} {'pass' if len(differing) + more > 1 else 'passes'} every test as well"
+    return f"{' and '.join(parts)} {'pass' if len(differing) + more > 1 else 'passes'} every test as well"
 
 
 def _as_candidates(answer: "_RepairAnswer") -> tuple[str, ...]:

@@ -72,8 +72,8 @@ async def disagreements(
 def _constants(rivals: Sequence[Candidate]) -> list[float]:
     """The numbers that the edits put in, smallest first; those of all of them distinguish nothing."""
     numbers = [set(map(float, _NUMBER.findall(edit.text))) for rival in rivals for edit in rival.edits]
-    told = {each for of_one in numbers for each in of_one if any(each not in other for other in numbers)}
-    return [int(number) if number.is_integer() else number for number in sorted(told)]
+    constants = {each for of_one in numbers for each in of_one if any(each not in other for other in numbers)}
+    return [int(number) if number.is_integer() else number for number in sorted(constants)]
 
 
 def _functions(ground: SearchGround, rivals: Sequence[Candidate]) -> list[Function]:
@@ -145,20 +145,20 @@ async def compare(
     candidate. What raises or does not end counts only where the program as it is gives a value: outside what a function
     is for, errors prove nothing.
     """
-    asked = [
+    probes = [
         {"path": path, "line": line, "name": name, "arguments": list(dict.fromkeys(_arguments(calls, constants)))}
         for path, line, name, calls, _ in functions
     ]
-    request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
+    request = {"do": "probe", "functions": probes, "variants": [variant.asked() for variant in tests], "each": _CALL}
     limits = {"cpu": each, "wall": wall_seconds(each), "total": wall_seconds(each)}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
-    calls = list(_of_calls(functions, asked, answers))
+    calls = list(_of_calls(functions, probes, answers))
     saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]
     questions = [*calls, *_of_variants(tests, answers)]
     found = [
-        Disagreement(question.call, question.where, told, question.given, question.verb)
+        Disagreement(question.call, question.where, results, question.given, question.verb)
         for question in questions
-        if len(set(told := alike(question.told))) > 1
+        if len(set(results := alike(question.told))) > 1
         and any(map(_is_value, question.told))
         and (_is_value(question.before) or all(map(_is_value, question.told)))
     ]
@@ -184,21 +184,21 @@ def _of_calls(
     results = [{(word[1], word[2]): word[3] for word in answer.told if word[0] == "result"} for answer in answers]
     for number, function in enumerate(asked):
         for place, literal in enumerate(function["arguments"]):
-            before, *told = (result.get((number, place), "") for result in results)
-            if all(told):
+            before, *candidates = (result.get((number, place), "") for result in results)
+            if all(candidates):
                 unit = functions[number].unit
-                short, verb = answers_of(alike(told))
+                short, verb = answers_of(alike(candidates))
                 plain = Phrase("", f"{function['name']}({spelled(literal)})")
-                said = phrase_of(unit, literal) if unit is not None else plain
-                yield DifferentialCall(said.call, "", before, short, said.given, verb)
+                text = phrase_of(unit, literal) if unit is not None else plain
+                yield DifferentialCall(text.call, "", before, short, text.given, verb)
 
 
 def _of_variants(tests: Mapping[Variant, str], answers: Sequence[WorkerAnswer]) -> Iterator[DifferentialCall]:
     """The first question of each variant on which candidates differ; those before it were answered alike."""
     seen = [{word[1]: word[2] for word in answer.told if word[0] == "saw"} for answer in answers]
     for number, (variant, test) in enumerate(tests.items()):
-        before, *told = (saw.get(number, []) for saw in seen)
-        for place, answered in enumerate(zip(*told, strict=False)):
+        before, *candidates = (saw.get(number, []) for saw in seen)
+        for place, answered in enumerate(zip(*candidates, strict=False)):
             labels, values = zip(*answered, strict=True)
             if len(set(map(_worth, values))) > 1 or len(set(labels)) > 1:
                 known = before[place][1] if place < len(before) else ""

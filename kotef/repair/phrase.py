@@ -137,9 +137,9 @@ def answers_of(results: Sequence[str]) -> tuple[tuple[str, ...], str]:
     left = [_flat(_row(result.partition(LEFT)[2])) for result in results]
     if len(set(values)) == 1 and all(left):
         names = [name for name in left[0] if any(each.get(name) != left[0][name] for each in left[1:])]
-        told = tuple(", ".join(f"{name} {each.get(name, 'unset')}" for name in names) for each in left)
-        if len(set(told)) == len(set(results)):
-            return told, "leave"
+        answers = tuple(", ".join(f"{name} {each.get(name, 'unset')}" for name in names) for each in left)
+        if len(set(answers)) == len(set(results)):
+            return answers, "leave"
     return tuple(results), "return"
 
 
@@ -153,7 +153,7 @@ def _flat(left: Mapping[str, Any]) -> dict[str, str]:
 
 def choice_of(answers: Sequence[str], verb: str) -> str:
     """`return True or False`, `return 5 or raise ValueError`."""
-    said: list[str] = []
+    choices: list[str] = []
     last = ""
     for answer in answers:
         if answer.startswith(_RAISES):
@@ -162,6 +162,6 @@ def choice_of(answers: Sequence[str], verb: str) -> str:
             own, text = "not", "end"
         else:
             own, text = verb, answer
-        said.append(text if own == last else f"{own} {text}")
+        choices.append(text if own == last else f"{own} {text}")
         last = own
-    return " or ".join(said)
+    return " or ".join(choices)

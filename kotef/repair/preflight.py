@@ -199,8 +199,8 @@ def _check_others(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], 
     others = [test for test in ran if collected.tests[test] not in wanted]
     failed = [test for test in others if ran[test].state == "failed"]
     if len(failed) >= _MANY and len(failed) > len(others) / 2:
-        said = ": ".join(filter(None, ran[failed[0]].error)).partition("\n")[0]
-        example = f"{collected.tests[failed[0]]} ({said[:_SAID]})"
+        error = ": ".join(filter(None, ran[failed[0]].error)).partition("\n")[0]
+        example = f"{collected.tests[failed[0]]} ({error[:_SAID]})"
         raise DeclinedError(f"{len(failed)} of {len(others)} tests that pass in the check fail here: {example}")
 
 
@@ -243,7 +243,7 @@ def _within_reach(
     kept = [test for test in red if not ran[test].starts or any(traces.lines.get(test, {}).values())]
     if not kept:
         raise DeclinedError(
-            f"{collected.tests[red[0]]} starts a program of its own, which does not see the edits that are tried"
+            f"{collected.tests[red[0]]} starts a separate program, which does not see the edits that are tried"
         )
     return kept
 
@@ -268,8 +268,8 @@ def _installed_copy(request: SearchOptions, collected: CollectedTests) -> Declin
             here = PurePosixPath(folder, inside)
             if (request.root / here).is_file() and not request.protected(str(here)):
                 package = inside.parts[0]
-                said = f"the tests run an installed copy of {package}, not {here.parent}"
-                return DeclinedError(f"{said}: install it editable (pip install -e .)")
+                problem = f"the tests run an installed copy of {package}, not {here.parent}"
+                return DeclinedError(f"{problem}: install it editable (pip install -e .)")
     return None
 
 

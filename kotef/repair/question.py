@@ -39,10 +39,12 @@ def question_of(found: SearchResult) -> RepairQuestion | None:
         options: dict[str, tuple[Patch, ...]] = {}
         for patch, answer in zip(found.patches, first.results, strict=False):
             options[answer] = (*options.get(answer, ()), patch)
-        asked = f"{f'{before}, ' if before else ''}should {first.call} {choice_of(list(options), first.verb)}?"
+        question = f"{f'{before}, ' if before else ''}should {first.call} {choice_of(list(options), first.verb)}?"
         refusal = f"{about} is neither {' nor '.join(options)}"
         rivals = tuple(f"{answer}: {patches[0].rationale}" for answer, patches in options.items())
-        return RepairQuestion(f"several edits pass every test, but disagree: {asked}", about, options, refusal, rivals)
+        return RepairQuestion(
+            f"several edits pass every test, but disagree: {question}", about, options, refusal, rivals
+        )
     if found.close > 1 and not found.compared:
         close = found.patches[: min(found.close, _ANSWERS)]
         options = {patch.rationale: (patch,) for patch in close}
@@ -59,7 +61,7 @@ def question_of(found: SearchResult) -> RepairQuestion | None:
 def narrowed(found: SearchResult, answer: str) -> SearchResult:
     """What is left once a person has answered the first disagreement; patches that say otherwise are gone."""
     first, *others = found.disagreements
-    kept = [number for number, told in enumerate(first.results) if told == answer]
+    kept = [number for number, result in enumerate(first.results) if result == answer]
     open_still = []
     for other in others:
         results = tuple(other.results[number] for number in kept)

@@ -53,14 +53,14 @@ async def repair(
     started, used = time.monotonic(), cpu_seconds()
     meter = Meter()
     budget = SearchBudget(seconds, wall=wall_seconds(seconds) if wall is None else wall, used=meter.used)
-    said = invocation(command)
-    whole = {**env, **said.variables}
+    call = invocation(command)
+    whole = {**env, **call.variables}
     where = _resolved(root)
     request = SearchOptions(
         where,
         command,
-        said.arguments,
-        said.folder_on_path,
+        call.arguments,
+        call.folder_on_path,
         frozenset(failing),
         python,
         whole,

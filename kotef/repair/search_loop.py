@@ -267,19 +267,19 @@ class Hunt:
         request = {"do": "screen", "candidates": units, "failing": list(ground.failing), **self._looking()}
         request |= {"modules": list(ground.modules), "control": ground.control}
         answer = await self._session.ask({**request, **self._limits.of(len(batch), size, self._factor)})
-        told = Screening(answer, len(batch))
-        self._unbegun += told.unbegun
-        if told.polluted or self._unbegun > _UNBEGUN:
+        screening = Screening(answer, len(batch))
+        self._unbegun += screening.unbegun
+        if screening.polluted or self._unbegun > _UNBEGUN:
             self._single = True
-        self._again.extend(batch[number] for number in told.repeat)
-        for number in told.done:
+        self._again.extend(batch[number] for number in screening.repeat)
+        for number in screening.done:
             self._tried += 1
             self._note(batch[number], answer, number)
-            if number in told.late and told.all_passed(number):
+            if number in screening.late and screening.all_passed(number):
                 await self._try(batch[number], _LADDER)
-            elif number in told.late and self._factor == 1.0:
+            elif number in screening.late and self._factor == 1.0:
                 self._slow.append(batch[number])
-        for number in told.promising:
+        for number in screening.promising:
             await self._try(batch[number], self._factor)
 
     async def _try_alone(self, candidate: Candidate) -> None:

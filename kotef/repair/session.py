@@ -94,17 +94,17 @@ class WorkerSession:
         outer = os.environ.get(MARKER)
         inside = Path(tempfile.mkdtemp(dir=scratch))
         own = {MARKER: f"{outer},{token}" if outer else token, "TMPDIR": str(inside), "PYTHONDONTWRITEBYTECODE": "1"}
-        told = [str(theirs.fileno()), str(root), str(inside), "1" if folder_on_path else ""]
-        command = [python, str(_WORKER), *told, *arguments]
+        worker_arguments = [str(theirs.fileno()), str(root), str(inside), "1" if folder_on_path else ""]
+        command = [python, str(_WORKER), *worker_arguments, *arguments]
 
         def start() -> subprocess.Popen[bytes]:
-            with (scratch / "stderr").open("wb") as said:
+            with (scratch / "stderr").open("wb") as stderr:
                 return subprocess.Popen(
                     sandbox.within(command, cwd=root),
                     cwd=root,
                     env={**sandbox.environment(env), **own},
                     stdin=subprocess.DEVNULL,
-                    stdout=said,
+                    stdout=stderr,
                     stderr=subprocess.STDOUT,
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,
@@ -202,6 +202,6 @@ class WorkerSession:
             return SessionError("the worker closed its connection")
         if status == _NO_PYTEST:
             return NoPytestError("the project's interpreter has no pytest")
-        said = (self._scratch / "stderr").read_text("utf-8", "replace").strip().splitlines()
-        last = next((line for line in reversed(said) if line.strip()), f"exit status {status}")
+        lines = (self._scratch / "stderr").read_text("utf-8", "replace").strip().splitlines()
+        last = next((line for line in reversed(lines) if line.strip()), f"exit status {status}")
         return SessionError(f"the tests cannot be collected: {last.strip()[:200]}")

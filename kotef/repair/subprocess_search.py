@@ -56,17 +56,17 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
         return _declined(f"without pytest each edit is tried on a copy of the workspace, and {problem}")
     allowed = budget.wall_left / 4
     first = await _run(request, copies[0], allowed)
-    said = first.stdout + first.stderr
+    output = first.stdout + first.stderr
     if first.timed_out:
         return _declined(f"the check takes longer than the {allowed:.2g} s allowed for one run", ending="budget")
     if first.exit_code == 0:
         return _declined("no failing test: the check passes on a copy of the workspace")
     if first.exit_code in _NOT_STARTED:
-        return _declined(f"the check cannot run on a copy of the workspace: {_last_line(said)}")
-    if any(is_of_workspace(match["file"], request.root, copies[0]) for match in FRAME.finditer(said)):
+        return _declined(f"the check cannot run on a copy of the workspace: {_last_line(output)}")
+    if any(is_of_workspace(match["file"], request.root, copies[0]) for match in FRAME.finditer(output)):
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources, unread = _sources(request)
-    frames = frames_of(request.root, copies[0], said)
+    frames = frames_of(request.root, copies[0], output)
     suspects = tuple(suspects_without_traces(request.root, sources, frames, request.failing))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""

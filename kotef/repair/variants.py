@@ -53,8 +53,10 @@ def variants(unit: SwapUnit, test: int, chance: random.Random) -> Iterator[Varia
         changed = copy.deepcopy(base)
         nodes = list(ast.walk(changed))
         chosen = chance.sample(places, min(len(places), chance.choice(_CHANGES)))
-        asked = {id(part) for node in nodes if isinstance(node, ast.stmt) and _sides(node) for part in ast.walk(node)}
-        made = [(_change(changed, nodes[number], chance), id(nodes[number]) in asked) for number in chosen]
+        part_ids = {
+            id(part) for node in nodes if isinstance(node, ast.stmt) and _sides(node) for part in ast.walk(node)
+        }
+        made = [(_change(changed, nodes[number], chance), id(nodes[number]) in part_ids) for number in chosen]
         asking = _Asking()
         asking.visit(changed)
         source = _source(unit, changed)

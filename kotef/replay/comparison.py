@@ -142,14 +142,14 @@ def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
     if not begun or begun[0].version != VERSION:
         hint = "replay it with the version that recorded it"
         raise UsageError(f"the record of run {run.run_id} has a version that this kotef cannot read", hint=hint)
-    said = []
+    notices = []
     if unread:
-        said.append(f"{counted(unread, 'line')} of the record cannot be read")
+        notices.append(f"{counted(unread, 'line')} of the record cannot be read")
     if len(begun) > 1:
-        said.append("the run was resumed; the replay runs it in one piece")
+        notices.append("the run was resumed; the replay runs it in one piece")
     if any(line.kind == "full" for line in record):
-        said.append("the record is incomplete: it reached its size limit")
-    return task, record, said
+        notices.append("the record is incomplete: it reached its size limit")
+    return task, record, notices
 
 
 def _state_before(run: RunDir) -> str:
@@ -174,8 +174,8 @@ def _extensions(root: Path, config: UserConfig, task: Task) -> ExtensionSet:
     kept = tuple(each for each in here.loaded if each.record in task.extensions)
     active = [each.record for each in kept]
     absent = [each.title for each in task.extensions if each not in active]
-    said = (f"extensions that the run used are not active here: {', '.join(absent)}",) if absent else ()
-    return ExtensionSet(kept, (*here.notices, *said))
+    notices = (f"extensions that the run used are not active here: {', '.join(absent)}",) if absent else ()
+    return ExtensionSet(kept, (*here.notices, *notices))
 
 
 def _kit(place: Path, config: UserConfig, task: Task, begun: Begun | None, extensions: ExtensionSet) -> Kit:
@@ -266,12 +266,12 @@ _What = Literal["outcome", "reason", "attempts"]
 
 def _differences(then: RunEnding, now: RunEnding, *, endings: bool) -> Sequence[str]:
     names: tuple[_What, ...] = ("outcome", "reason", "attempts") if endings else ("attempts",)
-    said = [
+    lines = [
         f"{name}: {getattr(then, name)} → {getattr(now, name)}"
         for name in names
         if getattr(then, name) != getattr(now, name)
     ]
     for name, was, found in (("failure", then.failures, now.failures), ("tree", then.trees, now.trees)):
-        said += [f"{name} of visit {line}, then only" for line in was if line not in found]
-        said += [f"{name} of visit {line}, now only" for line in found if line not in was]
-    return said
+        lines += [f"{name} of visit {line}, only in the record" for line in was if line not in found]
+        lines += [f"{name} of visit {line}, only in the replay" for line in found if line not in was]
+    return lines

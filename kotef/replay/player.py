@@ -146,10 +146,10 @@ class Player:
             return self._agreed.get(visit, tuple(steps))
 
         async def command(visit: int, line: str, _: str) -> Permission:
-            said = self._permitted[visit, line]
-            if not said:
+            answer = self._permitted[visit, line]
+            if not answer:
                 raise self._never(f"the answer about `{line[:200]}` in visit {visit}")
-            return said.popleft()
+            return answer.popleft()
 
         return Approval(plan, command)
 
@@ -217,14 +217,14 @@ class Player:
         found = self._tools[self.where.visit, call["name"], digest_of(call["args"])]
         if not found:
             raise self._never(f"the call of {call['name']} in visit {self.where.visit}")
-        heard = found.popleft()
-        self._have(heard.n)
+        answer = found.popleft()
+        self._have(answer.n)
         return ToolMessage(
-            heard.content,
+            answer.content,
             tool_call_id=call["id"] or "",
             name=call["name"],
-            status=heard.status,
-            additional_kwargs=heard.marks,
+            status=answer.status,
+            additional_kwargs=answer.marks,
         )
 
     def declined(self, visit: int, coder: str) -> str:

@@ -227,10 +227,10 @@ def after(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> 
 
 def asked_of(messages: Sequence[Any], tools: Sequence[Mapping[str, Any]], root: str) -> list[tuple[str, str]]:
     """The parts of a request: its tools, if any, then each message, independent of the workspace's path."""
-    said = [(str(message.type), digest_of(_message_parts(message, root))) for message in messages]
+    digests = [(str(message.type), digest_of(_message_parts(message, root))) for message in messages]
     offered = [tool.get("function", tool) for tool in tools]
     schemas = [(str(tool.get("name", "")), tool.get("parameters")) for tool in offered]
-    return [("tools", digest_of(schemas)), *said] if schemas else said
+    return [("tools", digest_of(schemas)), *digests] if schemas else digests
 
 
 def _message_parts(message: Any, root: str) -> list[Any]:

@@ -125,14 +125,14 @@ class Recorder:
             return None
 
         async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
-            said = await given.plan(visit, steps)
-            self.write(Agreed(visit=visit, steps=said))
-            return said
+            answer = await given.plan(visit, steps)
+            self.write(Agreed(visit=visit, steps=answer))
+            return answer
 
         async def command(visit: int, line: str, reason: str) -> Permission:
-            said = await given.command(visit, line, reason)
-            self.write(Permitted(visit=visit, command=line, said=said))
-            return said
+            answer = await given.command(visit, line, reason)
+            self.write(Permitted(visit=visit, command=line, said=answer))
+            return answer
 
         return Approval(plan, command)
 

@@ -40,8 +40,8 @@ def _empty(into: Path) -> Path:
         if any(into.iterdir()):
             raise UsageError(f"--into {into}: not empty", hint="name a new or empty directory")
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
-        raise UsageError(f"--into {into}: {said}", hint="name a directory that can be created") from error
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"--into {into}: {reason}", hint="name a directory that can be created") from error
     return into.resolve()
 
 
@@ -81,8 +81,8 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
 
 def _same_excludes(root: Path, place: Path) -> None:
     """Copy the workspace's own list of ignored files."""
-    asked = run_git(["rev-parse", "--git-path", "info/exclude"], cwd=root).stdout  # a worktree has its repository's
-    theirs = root / os.fsdecode(asked.removesuffix(b"\n"))
+    answer = run_git(["rev-parse", "--git-path", "info/exclude"], cwd=root).stdout  # a worktree has its repository's
+    theirs = root / os.fsdecode(answer.removesuffix(b"\n"))
     if theirs.is_file():
         (place / ".git" / "info").mkdir(exist_ok=True)
         shutil.copyfile(theirs, place / ".git" / "info" / "exclude")

@@ -66,17 +66,17 @@ def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
     root = run.record.parents[2]
     for check in verification.checks:
         names = _names(check)
-        for told in failures_of(_result(run, check, names), root):
-            key = f"{check.name}: {told.test}"
-            passed_over = check.satisfied or check.advisory or bool({told.test, key} & excused)
-            file = told.file if _is_inside(told.file) else ""
+        for failure in failures_of(_result(run, check, names), root):
+            key = f"{check.name}: {failure.test}"
+            passed_over = check.satisfied or check.advisory or bool({failure.test, key} & excused)
+            file = failure.file if _is_inside(failure.file) else ""
             yield Located(
                 blocks=not passed_over,
                 check=check.name,
-                test=told.test,
-                message=told.message or f"failed: {check.command}",
+                test=failure.test,
+                message=failure.message or f"failed: {check.command}",
                 file=file,
-                line=told.line if file else None,
+                line=failure.line if file else None,
                 rule=_rule(check.kind or "unknown", check.detail),
             )
     for tests, what in (

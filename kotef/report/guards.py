@@ -92,16 +92,16 @@ def _compacted(event: CompactedEvent) -> GuardReport:
 
 def _drift(event: PrefixDriftEvent) -> GuardReport:
     text = f"the request prefix of {event.role} ({event.model}) changed: {_some(event.changed)}"
-    return GuardReport("prefix drift", f"{text}; its endpoint could not answer from its cache")
+    return GuardReport("prefix drift", f"{text}; the endpoint could not use its cache")
 
 
 def _verified(event: VerifiedEvent) -> GuardReport | None:
-    said = []
+    parts = []
     if event.put_back:
-        said.append(f"put back before judging: {_some(event.put_back)}")
+        parts.append(f"put back before judging: {_some(event.put_back)}")
     if event.left:
-        said.append(f"not touched, because someone else changed them: {_some(event.left)}")
-    return GuardReport("put back", "; ".join(said)) if said else None
+        parts.append(f"not touched, because someone else changed them: {_some(event.left)}")
+    return GuardReport("put back", "; ".join(parts)) if parts else None
 
 
 def _reviewed(event: ReviewedEvent) -> GuardReport:
@@ -148,9 +148,7 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
     ModelAdaptedEvent: lambda event: GuardReport("adapted", f"{event.model}: {event.what}", "note"),
     ModelCancelledEvent: lambda event: GuardReport("cancelled", f"an answer of {event.model} was cut off"),
     DeclinedEvent: lambda event: GuardReport("declined", f"{event.coder}: {event.why}", "note"),
-    AnsweredEvent: lambda event: GuardReport(
-        "a person", f"was asked: {event.question} and said: {event.answer}", "note"
-    ),
+    AnsweredEvent: lambda event: GuardReport("a person", f"question: {event.question}; answer: {event.answer}", "note"),
     RescuedEvent: lambda event: GuardReport("rescued", f"tool calls written as text were read: {_some(event.calls)}"),
     MendedEvent: lambda event: GuardReport("mended", f"{event.tool}: arguments repaired: {event.what}", "note"),
     EmptyAnswerEvent: _empty,

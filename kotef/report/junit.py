@@ -57,10 +57,10 @@ def _case(suite: str, name: str, *, seconds: float = 0.0) -> Element:
 
 
 def _with_message(case: Element, tag: str, message: str, text: str = "") -> Element:
-    told = SubElement(case, tag, message=_xml(message)[:1000])
+    element = SubElement(case, tag, message=_xml(message)[:1000])
     if tag == "failure":
-        told.set("type", tag)
-    told.text = _xml(text) or None
+        element.set("type", tag)
+    element.text = _xml(text) or None
     return case
 
 
@@ -81,7 +81,7 @@ def _check_case(verification: Verification, number: int) -> Element:
 
 
 def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[Element]:
-    told = {key: one for one in failures for key in (one.test, f"{one.check}: {one.test}")}
+    by_test = {key: one for one in failures for key in (one.test, f"{one.check}: {one.test}")}
     for test, status in verification.tests.items():
         file, name = _split(test, verification)
         case = _case(file or "tests", name)
@@ -90,7 +90,7 @@ def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[
         if status in RED and test in verification.preexisting:
             _with_message(case, "skipped", "red before the run, not part of the task")
         elif status in RED:
-            one = told.get(test)
+            one = by_test.get(test)
             where = f"{one.file}:{one.line}" if one and one.line else ""
             _with_message(case, "failure" if status == "failed" else "error", one.message if one else status, where)
         elif status == "skipped":

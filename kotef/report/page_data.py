@@ -132,14 +132,14 @@ def _attempts(place: Path, record: Timeline, judged: Mapping[int, Verification],
     records = {visit.visit: visit for visit in record.visits}
     newest = max(records, default=0)
     for number in sorted({*records, *judged}):
-        told = records.get(number, VisitRecord(number))
+        visit_record = records.get(number, VisitRecord(number))
         verification = judged.get(number)
         patch = place / f"visit-{number}.patch"
         yield Attempt(
             visit=number,
-            record=told,
+            record=visit_record,
             judged=verification,
-            status=_status(told, verification, working=at_work and number == newest),
+            status=_status(visit_record, verification, working=at_work and number == newest),
             failed=tuple(_failed(place, verification)) if verification else (),
             diff=_diff(patch),
             patch=patch.name if patch.exists() else "",

@@ -20,8 +20,8 @@ def pull_request_text(result: Result) -> str:
 
 
 def _what(result: Result) -> Iterator[str]:
-    asked = inert(result.goal, 300) or "Make the checks pass"
-    yield f"**{asked}**" + (f" (ticket {code_span(result.ticket, 80)})" if result.ticket else "")
+    goal = inert(result.goal, 300) or "Make the checks pass"
+    yield f"**{goal}**" + (f" (ticket {code_span(result.ticket, 80)})" if result.ticket else "")
     yield ""
     if not result.done:
         yield f"> This is not done: {code_span(result.outcome)}. {inert(result.sentence, 600)}"

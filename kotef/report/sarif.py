@@ -47,10 +47,10 @@ def _invocation(result: Result) -> dict[str, Any]:
 def _result(one: Located) -> dict[str, Any]:
     name = f"{one.title}: " if one.test else ""
     same = "\0".join((one.rule, one.check, one.test, one.file, "" if one.test else one.message))
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "ruleId": one_line(one.rule, 120),
         "level": "error" if one.blocks else "warning",
         "message": {"text": one_line(f"{name}{one.message}", 1000)},
         "partialFingerprints": {"kotef/v1": hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()},
     }
-    return {**told, "locations": [location(one.file, one.line)]} if one.file else told
+    return {**result, "locations": [location(one.file, one.line)]} if one.file else result

@@ -138,24 +138,24 @@ def _row(
 
 def _trend(cells: str, marks: str) -> str:
     """The trend of the row; see `TRENDS`."""
-    said = [letter for letter in cells if letter not in _UNKNOWN]
-    if not said:
+    letters = [letter for letter in cells if letter not in _UNKNOWN]
+    if not letters:
         return ""
-    red = [letter in _RED for letter in said]
+    red = [letter in _RED for letter in letters]
     turns = sum(one != other for one, other in pairwise(red))
     fresh = "n" in marks or cells[0] == " "
     ordered = (
-        ("gone", said[-1] == "m"),
-        ("flaky", "k" in said),
+        ("gone", letters[-1] == "m"),
+        ("flaky", "k" in letters),
         ("back and forth", turns >= _TWICE),
         ("new, red", red[-1] and fresh),
         ("broken", red[-1] and not red[0]),
         ("still red", red[-1]),
         ("fixed", red[0]),
-        ("skipped now", said[-1] in "sx" and said[0] not in "sx"),
+        ("skipped now", letters[-1] in "sx" and letters[0] not in "sx"),
         ("new", fresh and len(cells) > 1),
         ("put back", "b" in marks),
-        ("changed", len(set(said)) > 1),
+        ("changed", len(set(letters)) > 1),
     )
     return next((trend for trend, holds in ordered if holds), "")
 

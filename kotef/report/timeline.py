@@ -92,11 +92,11 @@ def record_of(history: RunHistory) -> Timeline:
 
 def _doing(history: RunHistory) -> str:
     """What the run did last, in words."""
-    said, visit = "", 0
+    activity, visit = "", 0
     for recorded in history.recorded:
         visit = visit if recorded.visit is None else recorded.visit
-        said = _activity(recorded.event, visit, said)
-    return said
+        activity = _activity(recorded.event, visit, activity)
+    return activity
 
 
 def _activity(event: RunEvent, visit: int, before: str) -> str:
@@ -146,8 +146,8 @@ def _visit(visit: VisitEvents) -> VisitRecord:
     if coder:
         record = replace(record, coder=coder.coder)
     if edits:
-        why, said = edits.detail, edits.summary
-        record = replace(record, stopped_by=edits.stopped_by, stopped_why=why, said=said, changed=edits.changed)
+        why, summary = edits.detail, edits.summary
+        record = replace(record, stopped_by=edits.stopped_by, stopped_why=why, said=summary, changed=edits.changed)
     if verdict:
         record = replace(record, passed=verdict.passed, verdict=verdict.summary)
     if refusal:

@@ -147,10 +147,10 @@ def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
             snapshots, trees.before, activity_of(run.path), replaced, whole=True, touched=placed.put_back
         )
         theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
-        said = [f"{path} was changed by someone else during the run; left as it is" for path in sorted(theirs)]
-        told = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
+        notices = [f"{path} was changed by someone else during the run; left as it is" for path in sorted(theirs)]
+        lines = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
         return RestoredFiles(
-            placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told)
+            placed.put_back, report.brought_back, placed.saved, (*placed.notices, *notices[:_NAMED], *lines)
         )
 
 
@@ -160,9 +160,9 @@ def _place(
     """Make `paths` as in `target`, or refuse before the first write; the current content is saved first."""
     now = snapshots.take()
     todo = set(snapshots.changed(now, target)).intersection(paths)
-    said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
+    notices = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
     if not todo:
-        return RestoredFiles(notices=said)
+        return RestoredFiles(notices=notices)
     known = (*(trees.every if trees.left else ()), *_placed(run, snapshots))
     foreign = todo.intersection(*(snapshots.changed(now, tree) for tree in known))
     if foreign and not force:
@@ -183,7 +183,7 @@ def _place(
     if restored.left:
         hint = f"`kotef apply {run.run_id} --saved {saved}` restores it"
         raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
-    return RestoredFiles(restored.put_back, saved=saved, notices=said)
+    return RestoredFiles(restored.put_back, saved=saved, notices=notices)
 
 
 def _kept_trees(run: RunDir) -> _Trees:
@@ -335,7 +335,7 @@ def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
     has = "no attempts"
     if numbers:
         has = f"attempts {numbers}" if len(trees.attempts) > 1 else f"attempt {numbers}"
-    return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")
+    return UsageError(f"run {run.run_id} has no attempt {wanted}; it has {has}", hint="see `kotef show`")
 
 
 def _some(paths: Collection[str]) -> str:

@@ -30,8 +30,8 @@ def settings_place(root: Path, env: Mapping[str, str] = os.environ) -> tuple[Pat
     Then whoever opens the request has written the workspace, and cannot say how it is to be judged. Where the base
     cannot be read there is a place without settings. With a line that says which it is, unless it is the workspace.
     """
-    asked, base = _base_of(env)
-    if not asked:
+    is_request, base = _base_of(env)
+    if not is_request:
         return root, ()
     place = state_dir(root) / "base-settings"
     shutil.rmtree(place, ignore_errors=True)
@@ -40,10 +40,10 @@ def settings_place(root: Path, env: Mapping[str, str] = os.environ) -> tuple[Pat
     found = run_git(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], cwd=root, user_config=True)
     commit = found.stdout.decode().strip()
     if not base or found.returncode or not commit:
-        said = (
+        reason = (
             f"its base branch origin/{base} is missing here (git fetch origin {base})" if base else "no base is named"
         )
-        return place, (f"this is a pull request, and {said}: settings of the repository are ignored",)
+        return place, (f"this is a pull request, and {reason}: settings of the repository are ignored",)
     _copy(root, commit, place)
     return place, (f"this is a pull request: settings of the repository are those of origin/{base}, {commit[:12]}",)
 

@@ -67,9 +67,9 @@ def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
 
 def _is_name(root: Path, name: str) -> bool:
     """Whether this is a valid branch name: `@` and `@{-1}` mean existing refs, `refs/heads/x` is not a short name."""
-    said = run_git(["check-ref-format", "--branch", name], cwd=root, user_config=True)
-    same = os.fsdecode(said.stdout) == f"{name}\n"
-    return said.returncode == 0 and same and name != "@" and not name.startswith("refs/")
+    answer = run_git(["check-ref-format", "--branch", name], cwd=root, user_config=True)
+    same = os.fsdecode(answer.stdout) == f"{name}\n"
+    return answer.returncode == 0 and same and name != "@" and not name.startswith("refs/")
 
 
 def _in_the_way(root: Path, name: str) -> str:
@@ -101,9 +101,9 @@ def identity(root: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 def _configured(root: Path, names: tuple[str, ...]) -> str:
     for name in names:
-        said = run_git(["config", "--get", name], cwd=root, user_config=True).stdout.decode("utf-8", "replace").strip()
-        if said:
-            return said
+        value = run_git(["config", "--get", name], cwd=root, user_config=True).stdout.decode("utf-8", "replace").strip()
+        if value:
+            return value
     return ""
 
 

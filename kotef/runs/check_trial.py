@@ -47,9 +47,9 @@ def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
     Raises `KotefError` for an unknown level.
     """
     config = read_config(config_path())
-    asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
+    request = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
     try:
-        sandbox, _ = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads, ci=False)
+        sandbox, _ = sandbox_of(root, request.wanted, network=request.network, reads=request.reads, ci=False)
     except SandboxError:
         return OFF, False
-    return sandbox, sandbox.level != "off" or asked.wanted == "off"
+    return sandbox, sandbox.level != "off" or request.wanted == "off"

@@ -37,8 +37,8 @@ def commit_work(state: AgentState, root: Path, snapshots: Snapshots) -> ResultBr
 
 def message_of(task: Task) -> str:
     """A title of at most 72 characters, the checks that verified it, and trailers for the run and its coder."""
-    asked = task.ticket.title if task.ticket and task.ticket.title else task.goal.partition("\n")[0]
-    title = one_line(asked or f"Make {task.checks[0].command} pass", SUBJECT)
+    subject = task.ticket.title if task.ticket and task.ticket.title else task.goal.partition("\n")[0]
+    title = one_line(subject or f"Make {task.checks[0].command} pass", SUBJECT)
     ticket = f"Ticket: {one_line(task.ticket.path, 200)}\n\n" if task.ticket else ""
     checks = "".join(f"\n- {one_line(check.command, 200)}" for check in task.checks)
     who = f"Kotef-Model: {one_line(task.model, 200)}" if task.model else f"Kotef-Coder: {one_line(task.coder, 200)}"
@@ -77,8 +77,8 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
     command = ["commit-tree", tree, "-p", task.base, *(["-S"] if sign else []), "-F", str(message)]
     done = run_git(command, cwd=root, env=identity(root), user_config=True, config=programs if sign else {})
     if done.returncode:
-        said = git_error(done, command, root)
-        raise RefusedError(f"it cannot be signed, as commit.gpgsign wants: {said}" if sign else str(said))
+        error = git_error(done, command, root)
+        raise RefusedError(f"it cannot be signed, as commit.gpgsign wants: {error}" if sign else str(error))
     commit, ref = done.stdout.decode().strip(), f"refs/heads/{task.branch}"
     # the empty old value: there must be no such branch, also where someone made one meanwhile
     update = ["update-ref", "-m", f"kotef: {task.run_id}", ref, commit, ""]
@@ -86,15 +86,15 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
     if done.returncode:
         if made := _made_before(root, task, tree, ref):
             return made
-        raise RefusedError(f"the branch cannot be made: {git_error(done, update, root)}")
+        raise RefusedError(f"the branch cannot be created: {git_error(done, update, root)}")
     return commit
 
 
 def _made_before(root: Path, task: Task, tree: str, ref: str) -> str:
     """The commit of this run, if it was killed after it had made its branch; else empty."""
     form = "--format=%H%n%T%n%P%n%(trailers:key=Kotef-Run,valueonly)"
-    said = run_git(["log", "-1", form, ref], cwd=root, user_config=True).stdout.decode("utf-8", "replace").split("\n")
-    commit, *same = [*said, "", "", ""][:4]
+    fields = run_git(["log", "-1", form, ref], cwd=root, user_config=True).stdout.decode("utf-8", "replace").split("\n")
+    commit, *same = [*fields, "", "", ""][:4]
     return commit if same == [tree, task.base, task.run_id] else ""
 
 
@@ -116,6 +116,6 @@ def _run_hooks(root: Path, index: Mapping[str, str], message: Path) -> None:
             stdin=subprocess.DEVNULL,
         )
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
-            why = one_line(said[-1], 300) if said else f"exit {done.returncode}"
+            lines = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
+            why = one_line(lines[-1], 300) if lines else f"exit {done.returncode}"
             raise RefusedError(f"the hook {hook} refused it: {why}")

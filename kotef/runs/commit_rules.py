@@ -114,9 +114,9 @@ def must_be_committable(work: CommitContent) -> None:
 
 def _no_filters(root: Path, paths: Sequence[str]) -> None:
     """Refuse files with a filter (LFS, encryption), because a commit would run its program."""
-    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    said = os.fsdecode(ask(["check-attr", "-z", "--stdin", "filter"], root, stdin=asked)).split("\0")
-    for path, _, value in zip(said[::3], said[1::3], said[2::3], strict=False):
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    answers = os.fsdecode(ask(["check-attr", "-z", "--stdin", "filter"], root, stdin=names)).split("\0")
+    for path, _, value in zip(answers[::3], answers[1::3], answers[2::3], strict=False):
         if value not in {"unspecified", "unset"}:
             raise RefusedError(f"{path} goes through the filter {value}, which is a program")
 

@@ -159,5 +159,5 @@ def _spoken(place: Path) -> str:
     files = {name: _digest(place, f".sdd/{name}") for name in ("agents.md", "kotef.toml")}
     if not any(files.values()):
         return prompts
-    told = "".join(f"\0{name}\0{digest.hex()}" for name, digest in files.items() if digest)
-    return hashlib.sha256(f"{prompts}{told}".encode()).hexdigest()[:32]
+    text = "".join(f"\0{name}\0{digest.hex()}" for name, digest in files.items() if digest)
+    return hashlib.sha256(f"{prompts}{text}".encode()).hexdigest()[:32]

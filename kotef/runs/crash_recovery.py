@@ -28,10 +28,10 @@ def _ended(directory: Path, snapshots: Snapshots) -> str:
     try:
         ended = end_file_swap(directory, snapshots, killed=True)
     except (WorkspaceError, OSError, ValueError, KeyError, TypeError) as error:
-        files = f"the files that run {directory.name} had put in place of yours when it was killed"
+        files = f"the files with which run {directory.name} had replaced yours when it was killed"
         problem = f"{files} cannot be removed: {error}"
-        hint = "put the files right by hand (`git status`), then delete this file"
+        hint = "correct the files by hand (`git status`), then delete this file"
         raise WorkspaceError(directory / SWAP_MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())
-    said = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
-    return f"{said}, kept changes made since: {', '.join(left[:8])}" if left else said
+    notice = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
+    return f"{notice}, kept changes made since: {', '.join(left[:8])}" if left else notice

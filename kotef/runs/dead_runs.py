@@ -34,7 +34,7 @@ def note_aborted(root: Path) -> tuple[str, ...]:
 
     The caller holds the workspace, so none of them is at work. A resume that ends rewrites the entry of its run.
     """
-    return tuple(said for run in _aborted(root) if (said := _noted(root, run)))
+    return tuple(note for run in _aborted(root) if (note := _noted(root, run)))
 
 
 def _aborted(root: Path) -> Iterator[RunDir]:

@@ -213,10 +213,10 @@ def _per_model(sources: _Sources) -> Iterator[EffectiveSetting]:
 
 def _ignored(sources: _Sources) -> Iterator[EffectiveSetting]:
     """Ignored settings of the repository; values are shown only for known settings."""
-    asked = toml_of(sources.repository.place, CONFIGURATION)
+    settings = toml_of(sources.repository.place, CONFIGURATION)
     for name, why in sources.repository.ignored.items():
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
-        value = _value(asked, name) if name in FIELDS else SET
+        value = _value(settings, name) if name in FIELDS else SET
         if name == "base_url":
             value = shown_url(value) if isinstance(value, str) else SET
         yield EffectiveSetting(name=name, value=value, origin=place, ignored=why)
@@ -247,10 +247,10 @@ def line_of(text: str, name: str) -> int | None:
             here = _bare(header[1])
             continue
         left, equals, _ = stripped.partition("=")
-        said = _bare(left)
-        if equals and (here, said) == (table, key):
+        setting = _bare(left)
+        if equals and (here, setting) == (table, key):
             return number
-        if equals and not here and said == name:
+        if equals and not here and setting == name:
             return number
     return None
 

@@ -196,7 +196,7 @@ class RecordedExecutor:
     ) -> Completed:
         """Run an external agent with its grants and these variables; it may be silent for `idle` seconds."""
         env = child_environment(os.environ, allow=(*self.config.task.passed, *grant.names))
-        with self._watched("command") as said:
+        with self._watched("command") as notices:
             done = await run_process(
                 command,
                 cwd=self.config.root,
@@ -208,7 +208,7 @@ class RecordedExecutor:
                 log_cap=LOG_CAP,
                 keep=WHOLE,
             )
-        return replace(done, stderr="\n".join(filter(None, (done.stderr, *said)))) if said else done
+        return replace(done, stderr="\n".join(filter(None, (done.stderr, *notices)))) if notices else done
 
     def reserve(self) -> float:
         """Seconds to reserve for one verification: the last duration of the checks, plus a margin."""
@@ -229,7 +229,7 @@ class RecordedExecutor:
         await next_step()
         wall, idle = self.clock.cap(self.config.task.limits)
         log = self.config.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
-        with self._watched(worker) as said:
+        with self._watched(worker) as notices:
             result = await run_check(
                 command,
                 root=root or self.config.root,
@@ -241,7 +241,11 @@ class RecordedExecutor:
                 log_name=f"logs/{log.name}",
                 keep=keep,
             )
-        return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
+        return (
+            result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *notices)))})
+            if notices
+            else result
+        )
 
     @contextmanager
     def _watched(self, worker: Worker) -> Iterator[list[str]]:
@@ -250,5 +254,5 @@ class RecordedExecutor:
         Yields the lines to add to the command's output; they are complete after the block.
         """
         kept = nullcontext[list[str]]([]) if self.history is None else self.history.kept()
-        with self.activity.noted(worker), kept as said:
-            yield said
+        with self.activity.noted(worker), kept as notices:
+            yield notices

@@ -39,7 +39,9 @@ def changed_since(task: Task, extensions: ExtensionSet) -> tuple[str, ...]:
     """A line where a resumed run continues with other extensions than it had."""
     before, now = set(task.extensions), set(extensions.records)
     parts = (("without", before - now), ("now with", now - before))
-    said = [f"{word} {', '.join(sorted(each.title for each in some))}" for word, some in parts if some]
+    phrases = [f"{word} {', '.join(sorted(each.title for each in some))}" for word, some in parts if some]
     return (
-        (f"the extensions have changed since the run last worked: it continues {' and '.join(said)}",) if said else ()
+        (f"the extensions have changed since the run last worked: it continues {' and '.join(phrases)}",)
+        if phrases
+        else ()
     )

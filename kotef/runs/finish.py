@@ -58,16 +58,16 @@ def finish(
 ) -> Result:
     """Close the ticket or make sure of the entry, then write `report.md` and `result.json`, both without secrets."""
     state, context, now, lost = _held(state, context)  # before kotef itself moves a ticket
-    said = [*notices, *lost]
+    lines = [*notices, *lost]
     issue: str | None = None
-    said += _differences(run, state, context, now)
+    lines += _differences(run, state, context, now)
     changed = _changed(state, context, now)
     evidence = _evidence(state, ending, [path for path in changed if (context.root / path).is_file()])
     if ending.outcome == "verified":
-        said += _settle_success(state, ending, evidence, context)
+        lines += _settle_success(state, ending, evidence, context)
     else:
         issue, trouble = _entry(state, ending, context)
-        said += [f"the issue entry of this run is next to its result, because {trouble}"] if trouble else []
+        lines += [f"the issue entry of this run is next to its result, because {trouble}"] if trouble else []
     result = _result(
         run, state, ending, context, now=now, priced=priced, started_at=started_at, signal=signal
     ).model_copy(
@@ -75,7 +75,7 @@ def finish(
             "changed": changed,
             "definition_of_done": tuple(ResultDone(**found.model_dump()) for found in evidence),
             "issue": issue,
-            "notices": tuple(said),
+            "notices": tuple(lines),
         }
     )
     if ending.outcome == "verified" and state["task"].branch:
@@ -107,13 +107,13 @@ def _held(state: AgentState, context: RunContext) -> tuple[AgentState, RunContex
             context.snapshots.paths(tree)
         return state, context, context.snapshots.take(), []
     except WorkspaceError as error:
-        said = [f"the snapshots of this run are lost; only patches of its attempts remain: {error}"]
+        lines = [f"the snapshots of this run are lost; only patches of its attempts remain: {error}"]
     bare: AgentState = {**state, "snapshots": {}}
     try:
         fresh = replace(context, snapshots=Snapshots.open(context.root))
-        return bare, fresh, fresh.snapshots.take(), said
+        return bare, fresh, fresh.snapshots.take(), lines
     except WorkspaceError:
-        return bare, context, "", said
+        return bare, context, "", lines
 
 
 def _entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
@@ -142,14 +142,14 @@ def _differences(run: RunDir, state: AgentState, context: RunContext, now: str) 
     replaced = next_replaced(context.run_dir)
     try:
         report = restore_remainder(context.snapshots, before, activity_of(context.run_dir), replaced, whole=False)
-        said = list(lines_of(report, context.snapshots, before, replaced=replaced, undo=undo))
+        lines = list(lines_of(report, context.snapshots, before, replaced=replaced, undo=undo))
     except WorkspaceError as error:
-        said = [f"the workspace could not be compared with the state before the run: {error}"]
+        lines = [f"the workspace could not be compared with the state before the run: {error}"]
     lost = lost_work(context.snapshots, before, now, undo=undo) if now else ""
-    said += [lost] if lost else []
-    for text in said:
+    lines += [lost] if lost else []
+    for text in lines:
         context.emit("notice", text=text)
-    return said
+    return lines
 
 
 def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:
@@ -163,24 +163,24 @@ def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tupl
 def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Evidence], context: RunContext) -> list[str]:
     """Tick the proved lines, close the ticket, and resolve the entries of the run and its task."""
     ticket = state["task"].ticket
-    said: list[str] = []
+    lines: list[str] = []
     if ticket is not None:
         try:
-            said += (left := close_asked(context.root, ticket, evidence))
+            lines += (left := close_asked(context.root, ticket, evidence))
             for text in left:
                 context.emit("notice", text=text)
         except KotefError as error:
-            said.append(f"the ticket stays where it is: {error}")
-            context.emit("notice", text=said[-1])
+            lines.append(f"the ticket stays where it is: {error}")
+            context.emit("notice", text=lines[-1])
     (context.run_dir / ASIDE).unlink(missing_ok=True)
     issues = issues_path(context.root)
     try:
         done = settle(issues, entry_of(state, ending, context)) if issues.exists() else ()
     except WorkspaceError as error:
-        said.append(f"no issue entry was resolved: {error}")
+        lines.append(f"no issue entry was resolved: {error}")
     else:
-        said += [f"resolved in .sdd/issues.md: {', '.join(done)}"] if done else []
-    return said
+        lines += [f"resolved in .sdd/issues.md: {', '.join(done)}"] if done else []
+    return lines
 
 
 def _result(
@@ -268,8 +268,8 @@ def _flaky(state: AgentState) -> tuple[str, ...]:
 
 
 def _contradiction(edits: Edits | None) -> ResultContradiction | None:
-    said = edits.contradiction if edits else None
-    return ResultContradiction(**said.model_dump()) if said else None
+    claim = edits.contradiction if edits else None
+    return ResultContradiction(**claim.model_dump()) if claim else None
 
 
 def _edit(edits: Edits) -> ResultEdit:

@@ -50,14 +50,14 @@ class HistoryKept:
         if not self._running:
             self._look()
         self._running += 1
-        said: list[str] = []
+        notices: list[str] = []
         try:
-            yield said
+            yield notices
         finally:
             self._running -= 1
             sdd = self._put_back(_SDD_IS, self._sdd.put_back, SDD_ASIDE)
             history = self._put_back(_THEIRS, lambda aside: all_put_back(self._histories, aside), ASIDE)
-            said += filter(None, (sdd, history))
+            notices += filter(None, (sdd, history))
 
     def close(self) -> None:
         """Release git's objects at the end of the run."""

@@ -99,10 +99,10 @@ async def inspection(question: InspectionRequest, telling: Callable[[str], None]
             probes = await _probes(question, now, changed)
     against = commit and (question.against or "HEAD")
     notices = [*notices, *_read_of_ci(question)]
-    told = _inspection(
+    report = _inspection(
         question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices
     )
-    return _with_probes(told, probes, changed)
+    return _with_probes(report, probes, changed)
 
 
 async def _probes(question: InspectionRequest, now: Results, changed: Sequence[str]) -> list[ProbeResult]:
@@ -321,8 +321,8 @@ class _Then(NamedTuple):
 
     def complaints(self, root: Path) -> frozenset[tuple[str, str]]:
         """File and message of each failure without a test; line numbers are left out because they move."""
-        told = failures_of(self.result, root) if self.result else ()
-        return frozenset((each.file, each.message) for each in told if not each.test)
+        failures = failures_of(self.result, root) if self.result else ()
+        return frozenset((each.file, each.message) for each in failures if not each.test)
 
 
 def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None, then: _Then) -> Checked:
@@ -331,16 +331,16 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
     complaints = then.complaints(root)
     same = then.result is not None and bool(result.fingerprint) and then.result.fingerprint == result.fingerprint
 
-    def state(told: ReportedFailure) -> FailureState:
+    def state(failure: ReportedFailure) -> FailureState:
         if before is None or then.unjudged:
             return "failing"
-        if told.test:
-            known = told.test in red or f"{check.name}: {told.test}" in red or told.test in failing
+        if failure.test:
+            known = failure.test in red or f"{check.name}: {failure.test}" in red or failure.test in failing
             return "still" if known else "new"
-        if result.kind == "test_failure" and not told.file:
+        if result.kind == "test_failure" and not failure.file:
             # Tests that no one names: whether those are the ones that failed before cannot be determined.
             return "new" if then.result is None or then.result.passed else "failing"
-        return "still" if same or (told.file, told.message) in complaints else "new"
+        return "still" if same or (failure.file, failure.message) in complaints else "new"
 
     return Checked(
         **result.model_dump(include=set(_SHOWN_OF_RESULT)),
@@ -353,8 +353,8 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         unjudged=then.unjudged,
         seconds=round(result.seconds, 3),
         failures=tuple(
-            CheckFailure(**told._asdict(), state=state(told), flaky=told.test in result.flaky)
-            for told in failures_of(result, root)
+            CheckFailure(**failure._asdict(), state=state(failure), flaky=failure.test in result.flaky)
+            for failure in failures_of(result, root)
         ),
     )
 

@@ -139,8 +139,8 @@ def select_models(
         if wants_model:
             hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` shows what is missing"
             raise UsageError(NO_MODEL, hint=hint)
-        said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
-        return ModelSelection(chain or WITHOUT_MODEL, None, company=company, notices=said)
+        notices = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
+        return ModelSelection(chain or WITHOUT_MODEL, None, company=company, notices=notices)
     endpoint = _named(endpoint)
     coder = endpoint_of(company.coder, endpoint, config, os.environ)
     planner = endpoint_of(company.planner, endpoint, config, os.environ)

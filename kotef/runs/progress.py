@@ -136,8 +136,8 @@ class RunProgress:
             case CheckFinishedEvent():
                 return replace(known, what="")
             case ModelCallEvent():
-                asked: State = _ASKED.get(event.node, "streaming")
-                return replace(known, state=asked, what=_WHAT_FOR.get(event.node, "asking the model"))
+                model_state: State = _ASKED.get(event.node, "streaming")
+                return replace(known, state=model_state, what=_WHAT_FOR.get(event.node, "asking the model"))
             case ModelAnswerEvent():
                 tokens_in, tokens_out = self.tokens_in + event.tokens_in, self.tokens_out + event.tokens_out
                 return replace(known, tokens_in=tokens_in, tokens_out=tokens_out, cost=self.cost + event.cost)

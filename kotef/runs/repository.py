@@ -88,11 +88,11 @@ def repository_of(
     setting in effect, that cannot be used as it stands.
     """
     place, read_from = settings_place(root, env)
-    asked = dict(_named_settings(toml_of(place, CONFIGURATION)))
+    settings = dict(_named_settings(toml_of(place, CONFIGURATION)))
     trusted = is_trusted(root, config, trust=trust, at=place)
     effective: dict[str, Any] = {}
     ignored: dict[str, str] = {}
-    for name, value in asked.items():
+    for name, value in settings.items():
         if name in _FREE:
             continue
         if name.rpartition(".")[2] in _KEYS:

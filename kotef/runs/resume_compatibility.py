@@ -49,16 +49,16 @@ def must_fit(run: RunDir) -> None:
 
 def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...]:
     """A line for each thing a person should know before the run continues here."""
-    said = []
+    notices = []
     if task.kotef_version not in ("", __version__):
-        said.append(f"run {run.run_id} was started by kotef {task.kotef_version}; this is {__version__}")
+        notices.append(f"run {run.run_id} was started by kotef {task.kotef_version}; this is {__version__}")
     since = changed_since_last_tree(run.path, snapshots)
     if since.changed:
         rest = len(since.changed) - _NAMED
         names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
         who = "by someone else, or by the command that was interrupted" if since.in_doubt else "not by the run itself"
-        said.append(f"the workspace has changed since run {run.run_id} last saw it, {who}: {names}")
-    return tuple(said)
+        notices.append(f"the workspace has changed since run {run.run_id} last saw it, {who}: {names}")
+    return tuple(notices)
 
 
 def _unreadable(run: RunDir, error: sqlite3.Error) -> UsageError:

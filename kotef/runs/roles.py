@@ -114,8 +114,8 @@ def _named(role: Role) -> Role:
 def _ignored(layers: Layers, why: str) -> Sequence[str]:
     if not layers.ignored:
         return ()
-    said = "; ".join(f"{', '.join(fields)} of {name}" for name, fields in layers.ignored.items())
-    return (f".sdd/{FILE}: {said} ignored: {why}",)
+    text = "; ".join(f"{', '.join(fields)} of {name}" for name, fields in layers.ignored.items())
+    return (f".sdd/{FILE}: {text} ignored: {why}",)
 
 
 def _missing_tools(layers: Layers) -> Sequence[str]:

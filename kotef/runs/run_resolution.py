@@ -200,9 +200,9 @@ def _equip(
 
     configured, unused = found
     servers = configured.servers()
-    asked = SandboxRequest(task.sandbox, task.network, task.reads)
-    confined = confined_of(root, asked, opened=bool(servers or task.setup))
-    hired = hired_of(selection.chain, root, asked, confined, more=more, config=user)
+    request = SandboxRequest(task.sandbox, task.network, task.reads)
+    confined = confined_of(root, request, opened=bool(servers or task.setup))
+    hired = hired_of(selection.chain, root, request, confined, more=more, config=user)
     if servers or hired.given:
         passed = (*task.passed, *hired.names)
         hide(root, user, servers=servers, passed=passed, logins=hired.logins, addresses=addresses)
@@ -283,11 +283,11 @@ def _facts(request: RunRequest, facts: GitFacts, root: Path) -> tuple[str, ...]:
 def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
     if not facts.is_repo:
         return ("not a git repository; kotef keeps its own snapshots, and `git init` would give you yours",)
-    said = []
+    notices = []
     if not facts.has_commits:
-        said.append("the repository has no commit yet")
+        notices.append("the repository has no commit yet")
     elif facts.branch is None:
-        said.append("HEAD is detached; it stays where it is")
+        notices.append("HEAD is detached; it stays where it is")
     if facts.dirty and store.uncommitted(root):
-        said.append("there is uncommitted work; it is in the snapshot and is kept")
-    return tuple(said)
+        notices.append("there is uncommitted work; it is in the snapshot and is kept")
+    return tuple(notices)

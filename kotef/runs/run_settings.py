@@ -165,9 +165,9 @@ class _SettingSources:
         return RunSetting(None, "default")
 
     def _tools(self) -> RunSetting:
-        asked = self.env.get(VARIABLES["tools"])
-        tier, _ = tier_of(asked)
-        return RunSetting(tier, "environment" if asked else "default")
+        value = self.env.get(VARIABLES["tools"])
+        tier, _ = tier_of(value)
+        return RunSetting(tier, "environment" if value else "default")
 
     def _enabled(self) -> RunSetting:
         """All that are installed, but none in CI: there each is named."""
@@ -180,10 +180,10 @@ class _SettingSources:
 
     def _disabled(self) -> RunSetting:
         """All that is named anywhere; the origin is that of the first."""
-        asked, users = self._names("extensions.disable"), self.config.extensions.disable
-        if asked is None:
+        names, users = self._names("extensions.disable"), self.config.extensions.disable
+        if names is None:
             return RunSetting(users, "user" if users else "default")
-        return RunSetting(tuple(dict.fromkeys((*asked.value, *users))), "environment")
+        return RunSetting(tuple(dict.fromkeys((*names.value, *users))), "environment")
 
     def _names(self, name: str) -> RunSetting | None:
         """What its variable lists; `none` is an empty list."""
@@ -213,8 +213,8 @@ class _SettingSources:
 
     def _reads(self) -> RunSetting:
         """All of them; the origin is that of the first."""
-        asked: tuple[str, ...] = tuple(self.given.get("reads") or ())
-        parts: list[tuple[tuple[str, ...], SettingOrigin]] = [(asked, "option")]
+        option_paths: tuple[str, ...] = tuple(self.given.get("reads") or ())
+        parts: list[tuple[tuple[str, ...], SettingOrigin]] = [(option_paths, "option")]
         if self.task is not None:
             parts.insert(0, (self.task.reads, "run"))
         else:

@@ -71,8 +71,8 @@ def sandbox_of(
         return OFF, ()
     in_ci = bool(os.environ.get("CI")) if ci is None else ci
     confinement = _confinement(root, reads, network=network)
-    sandbox, said = choose_level(wanted, confinement, child_environment(os.environ), ci=in_ci)
-    return sandbox, (said,) if said else ()
+    sandbox, reasons = choose_level(wanted, confinement, child_environment(os.environ), ci=in_ci)
+    return sandbox, (reasons,) if reasons else ()
 
 
 def with_network(root: Path, asked: SandboxRequest, sandbox: Sandbox, *, near: Sequence[Path] = ()) -> Sandbox:

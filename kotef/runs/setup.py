@@ -35,9 +35,9 @@ async def set_up(context: RunContext, execute: Callable[[str, str], Awaitable[Co
         )
         if not passed:
             status = "timed out" if result.exit_code is None else f"exit status {result.exit_code}"
-            said = result.summary.partition("\n")[0]
+            problem = result.summary.partition("\n")[0]
             hint = f"see {result.log}; fix it or [setup] in .sdd/kotef.toml, then `kotef resume --last`"
-            raise SetupError(command, f"{status}: {said}" if said else status, hint=hint)
+            raise SetupError(command, f"{status}: {problem}" if problem else status, hint=hint)
         done.append(command)
         write_atomic(context.run_dir / "setup.json", json.dumps(done).encode())
 

@@ -114,14 +114,16 @@ class Drafter:
         answers: Sequence[InterviewAnswer] = ()
         if ask is not None:
             text = self.prompts.render("spec_questions", **facts.of_questions(), most=MAX_QUESTIONS)
-            asked = await self._ask(text, QuestionsAnswer)
-            questions = [line for question in asked.questions if (line := words_only(question))] if asked else []
+            interview = await self._ask(text, QuestionsAnswer)
+            questions = (
+                [line for question in interview.questions if (line := words_only(question))] if interview else []
+            )
             answers = await self._answers(ask, questions[:MAX_QUESTIONS])
         problems: list[str] = []
         best: DraftAnswer | None = None
         for _ in range(1 + MAX_CORRECTIONS):
-            told = {"answers": answers, "problems": problems, "most": MAX_TICKETS}
-            answer = await self._ask(self.prompts.render("spec_draft", **facts.of_draft(), **told), DraftAnswer)
+            material = {"answers": answers, "problems": problems, "most": MAX_TICKETS}
+            answer = await self._ask(self.prompts.render("spec_draft", **facts.of_draft(), **material), DraftAnswer)
             if answer is None or not answer.tickets:
                 problems = ["it contained no ticket"]
                 continue
@@ -221,7 +223,7 @@ def _problems(answer: DraftAnswer, root: Path, known: Sequence[str]) -> list[str
         ]
         if not any(words_only(line) for line in ticket.done):
             found.append(f"ticket {number} has no Definition of Done")
-        lines = [said for line in ticket.done if (said := words_only(line))]
+        lines = [words for line in ticket.done if (words := words_only(line))]
         found += [
             f"ticket {number}: no check can prove the line '{line}'"
             for line in lines

@@ -38,21 +38,21 @@ class RunPrompts:
         async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
             question = f"approve the plan of attempt {visit}, edit it, or quit?"
             with self._question(visit, question):
-                said = await given.plan(visit, steps)
-            if said is None:
+                reply = await given.plan(visit, steps)
+            if reply is None:
                 answer = "quit"
             else:
-                same = list(map(flat, said)) == list(map(flat, steps))
+                same = list(map(flat, reply)) == list(map(flat, steps))
                 answer = "approve" if same else "approve, as edited"
             self.emit("answered", visit=visit, question=question, answer=answer)
-            return said
+            return reply
 
         async def command(visit: int, line: str, reason: str) -> Permission:
             question = f"may this command run: {line}"
             with self._question(visit, question):
-                said = await given.command(visit, line, reason)
-            self.emit("answered", visit=visit, question=question, answer=_PERMISSIONS[said])
-            return said
+                answer = await given.command(visit, line, reason)
+            self.emit("answered", visit=visit, question=question, answer=_PERMISSIONS[answer])
+            return answer
 
         return Approval(plan, command)
 

@@ -89,8 +89,8 @@ def resolve_commit(root: Path, ref: str) -> str:
         ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"], cwd=root, user_config=True
     )
     if found.returncode:
-        said = found.stderr.decode("utf-8", "replace").strip()
-        problem = "not a git repository" if "not a git repository" in said else "no such commit"
+        error = found.stderr.decode("utf-8", "replace").strip()
+        problem = "not a git repository" if "not a git repository" in error else "no such commit"
         raise UsageError(f"--against {ref}: {problem}", hint="name a commit, branch or tag; `git fetch` gets more")
     return found.stdout.decode().strip()
 

@@ -40,8 +40,8 @@ _STAYS_INSIDE: Final = "changes there stay inside"
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
 
 
-_OWNED: Final = "and commands are not given the right of root to write other people's files"
-_OWN: Final = "run kotef as the owner of the workspace, or give it to {user} with chown -R"
+_OWNED: Final = "and commands do not get root's right to write files of other users"
+_OWN: Final = "run kotef as the owner of the workspace, or make {user} its owner with chown -R"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ def probe_level(
                 local.bind(f"\0{abstract}")
                 local.listen()
             arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), abstract, str(confinement.root)]
-            done, said = _run(sandbox, arguments, env)
+            done, error_text = _run(sandbox, arguments, env)
         if not done:
-            return Probed(level, f"no program starts inside it: {said}", {})
-        deeds: dict[str, str] = json.loads(said)
+            return Probed(level, f"no program starts inside it: {error_text}", {})
+        deeds: dict[str, str] = json.loads(error_text)
         if canary.read_text(encoding="utf-8") == "untouched":
             deeds["escape"] = deeds["escape"] or _STAYS_INSIDE
         if stat.S_IMODE(canary.stat().st_mode) == _MODE:
@@ -180,8 +180,8 @@ def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str
     for level in _candidates(wanted):
         probed = probe_level(level, confinement, env, limits=limits)
         if probed.holds:
-            said = (limits.in_words() if limits else "", probed.weaker)
-            return Sandbox(level, confinement, limits), "; ".join(filter(None, said))
+            notes = (limits.in_words() if limits else "", probed.weaker)
+            return Sandbox(level, confinement, limits), "; ".join(filter(None, notes))
         tried.append(probed)
     alone = len(tried) == 1
     reasons = "; ".join(probed.why_not if alone else f"{probed.level}: {probed.why_not}" for probed in tried)

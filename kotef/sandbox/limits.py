@@ -50,7 +50,7 @@ class SandboxLimits:
         """The limits in words."""
         mib = 1024**2
         if delegated(_GROUPS, _OWN_GROUP):
-            who = f"together {self.processes} processes and {self.memory // mib} MiB of memory (control group)"
+            who = f"in total {self.processes} processes and {self.memory // mib} MiB of memory (control group)"
         elif _counts_processes():
             who = f"{self.processes} processes, {self.memory // mib} MiB of memory each"
         else:

@@ -99,8 +99,8 @@ def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tup
                 if linked and (real in public or not real.is_relative_to(root) or _is_sample(real)):
                     continue
                 what = _identity(real)
-                told = _original(real, tracked.get(real.name, ()))
-                is_secret = _has_settings(told, public) if _is_environment(path) else _is_key(told, public)
+                original = _original(real, tracked.get(real.name, ()))
+                is_secret = _has_settings(original, public) if _is_environment(path) else _is_key(original, public)
                 if what and is_secret:
                     yield real, what
             if seen > _MOST_ENTRIES:

@@ -142,9 +142,9 @@ def program(kotef: int, *, inet: bool, local: bool, signals: bool, files: bool =
     if files:
         lines += _files(numbers)
     if notify:
-        asked = [numbers[name] for name in METADATA if name in numbers]
+        syscalls = [numbers[name] for name in METADATA if name in numbers]
         lines += [_line(_LOAD, 0, 0, _NUMBER_AT)]
-        lines += [_line(_EQUAL, len(asked) - at, 0, call) for at, call in enumerate(asked)]
+        lines += [_line(_EQUAL, len(syscalls) - at, 0, call) for at, call in enumerate(syscalls)]
         lines += [_line(_RETURN, 0, 0, _ALLOW), _line(_RETURN, 0, 0, _NOTIFY)]
     return b"".join((*lines, _line(_RETURN, 0, 0, _ALLOW)))
 

@@ -241,8 +241,8 @@ def _editable(prefixes: Iterable[Path]) -> Iterator[Path]:
     for prefix in prefixes:
         for record in prefix.glob("lib/python*/site-packages/*.dist-info/direct_url.json"):
             try:
-                told = json.loads(read_regular(record, largest=_MOST_SETTINGS))
-                url, editable = told["url"], told.get("dir_info", {}).get("editable", False)
+                record_data = json.loads(read_regular(record, largest=_MOST_SETTINGS))
+                url, editable = record_data["url"], record_data.get("dir_info", {}).get("editable", False)
             except (OSError, ValueError, KeyError, AttributeError):
                 continue  # not one of an installer that follows the standard
             if editable and isinstance(url, str) and url.startswith("file://"):

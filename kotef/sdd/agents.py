@@ -61,8 +61,10 @@ class Role(BaseModel):
 
     def over(self, lower: "Role") -> "Role":
         """This role, with `lower` for fields it does not set."""
-        said = {name: value for name in _LAYERED if (value := getattr(self, name)) not in (None, "")}
-        return lower.model_copy(update={**said, "source": _both(self, lower), "unknown": self.unknown + lower.unknown})
+        fields = {name: value for name in _LAYERED if (value := getattr(self, name)) not in (None, "")}
+        return lower.model_copy(
+            update={**fields, "source": _both(self, lower), "unknown": self.unknown + lower.unknown}
+        )
 
     def narrowing(self, lower: "Role") -> tuple["Role", tuple[str, ...]]:
         """`lower`, narrowed by this role's tools, steps and calls; and the other fields that this role sets."""
@@ -153,12 +155,12 @@ def parse_roles(text: str, path: str) -> Roles:
             malformed.append((name, error))
         else:
             begins[name] = block.number
-    told = [(name, _problem(path, name, error, begins.get(name))) for name, error in malformed]
+    problems_by_role = [(name, _problem(path, name, error, begins.get(name))) for name, error in malformed]
     broken: dict[str, Problem] = {}
-    for name, problem in told:
+    for name, problem in problems_by_role:
         if name and name not in roles:
             broken.setdefault(name, problem)
-    return Roles(tuple(roles.values()), tuple(problem for _, problem in told), tuple(broken.items()))
+    return Roles(tuple(roles.values()), tuple(problem for _, problem in problems_by_role), tuple(broken.items()))
 
 
 def _problem(path: str, name: str, error: _MalformedError, counts: int | None) -> Problem:
@@ -188,12 +190,12 @@ def _role(name: str, block: _Block, path: str, *, first: int | None) -> Role:
     if first is not None:
         raise _MalformedError(block.number, f"is defined twice; the first one, in line {first}, is used")
     head = _head(block)
-    fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
+    fields = {key.lower().replace("-", "_"): text for key, text in head.fields.items()}
     prompt = head.body.strip()[:MAX_PROMPT]
     if not (fields or prompt):
         raise _MalformedError(block.number, "is empty: neither a field nor a prompt")
     unknown = tuple(key for key in fields if key not in _READ)
-    values: dict[str, Any] = {key: said for key, said in fields.items() if key in _READ}
+    values: dict[str, Any] = {key: text for key, text in fields.items() if key in _READ}
     if "tools" in values:
         values["tools"] = sorted(set(_NAME.findall(fields["tools"])))
     empty = next((key for key, value in values.items() if not value), None)
@@ -228,8 +230,8 @@ def _head(block: _Block) -> Frontmatter:
 
 
 def _least(one: int | None, other: int | None) -> int | None:
-    said = [value for value in (one, other) if value is not None]
-    return min(said) if said else None
+    bounds = [value for value in (one, other) if value is not None]
+    return min(bounds) if bounds else None
 
 
 def _both(upper: Role, lower: Role) -> str:

@@ -145,9 +145,9 @@ def _named_check(text: str, judged: Verification, *, satisfied: bool) -> CheckVe
 
 def _names_command(text: str, command: str) -> bool:
     spans = {" ".join(span.split()) for span in _SPAN.findall(text)}
-    said = " ".join(text.replace("`", " ").split())
+    words = " ".join(text.replace("`", " ").split())
     command = " ".join(command.split())
-    return command in spans or (command in said and (" " in command or bool(_PASSES.search(said))))
+    return command in spans or (command in words and (" " in command or bool(_PASSES.search(words))))
 
 
 def _names_tool(text: str, command: str) -> bool:

@@ -34,8 +34,8 @@ def _rule(entry: IssueEntry) -> str:
 
 def _result(entry: IssueEntry) -> dict[str, Any]:
     is_open = entry.state == "open"
-    said = one_line(entry.entries[-1].summary, 400) if entry.entries else one_line(entry.sentence, 400)
-    text = f"{one_line(entry.goal, 200) or 'no goal'}: {entry.outcome}. {said or 'no failure on record'}"
+    summary = one_line(entry.entries[-1].summary, 400) if entry.entries else one_line(entry.sentence, 400)
+    text = f"{one_line(entry.goal, 200) or 'no goal'}: {entry.outcome}. {summary or 'no failure on record'}"
     same = identity(entry) or ("run", entry.run_id)
     result: dict[str, Any] = {
         "ruleId": _rule(entry),

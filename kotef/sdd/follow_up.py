@@ -55,15 +55,15 @@ def _inspect(entries: Sequence[IssueFailure]) -> str:
     failure = next((entry for entry in failures if entry.tests), ran)
     named = failure.tests[0] if failure.tests else ""
     summary = one_line(joined(failure.summary.removeprefix(named)), _SHOWN)
-    said = f": {summary}" if summary else ""
+    detail = f": {summary}" if summary else ""
     if failure.tests:
         others = len(failure.tests) - 1
         least = "at least " if len(failure.tests) >= MAX_TESTS else ""  # an entry holds no more names
         more = f" (and {least}{others} more)" if others else ""
-        return f"inspect {code_span(failure.tests[0])}{more}{said}"
+        return f"inspect {code_span(failure.tests[0])}{more}{detail}"
     if not failure.command:
-        return f"fix what the verdict names{said}"
-    return f"run {code_span(failure.command)} and fix what it reports{said}"
+        return f"fix what the verdict names{detail}"
+    return f"run {code_span(failure.command)} and fix what it reports{detail}"
 
 
 def _repair(failure: IssueFailure | None, why: str) -> str:
@@ -71,21 +71,21 @@ def _repair(failure: IssueFailure | None, why: str) -> str:
     if failure is None:
         return f"make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: {why}"
     command, summary = code_span(failure.command), one_line(joined(failure.summary), _SHOWN)
-    said = f": {summary}" if summary else ""
+    detail = f": {summary}" if summary else ""
     match failure.detail:
         case "command_not_found" | "missing_runner":
-            return f"install what {command} needs, check that it starts, then resume{said}"
+            return f"install what {command} needs, check that it starts, then resume{detail}"
         case "missing_plugin":
-            return f"install the plug-in that {command} asks for, then resume{said}"
+            return f"install the plug-in that {command} asks for, then resume{detail}"
         case "hidden_program":
-            return f"make the program of {command} visible with `--read`, then resume{said}"
+            return f"make the program of {command} visible with `--read`, then resume{detail}"
         case "network_denied":
-            return f"allow {command} to use the network (`--network`), or make it work without, then resume{said}"
+            return f"allow {command} to use the network (`--network`), or make it work without, then resume{detail}"
         case "no_space":
-            return f"free disk space for {command}, then resume{said}"
+            return f"free disk space for {command}, then resume{detail}"
         case "no_permission" | "not_executable":
-            return f"give {command} the permission it lacks, then resume{said}"
+            return f"give {command} the permission it lacks, then resume{detail}"
         case "out_of_memory":
-            return f"give {command} more memory, or make it use less, then resume{said}"
+            return f"give {command} more memory, or make it use less, then resume{detail}"
         case _:
-            return f"get {command} to work by hand, then resume{said}"
+            return f"get {command} to work by hand, then resume{detail}"

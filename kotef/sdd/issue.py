@@ -60,8 +60,8 @@ class IssueFailure(_Stored):
         status = "timeout" if self.exit_code is None else f"exit {self.exit_code}"
         kind = "/".join(word for word in (self.kind.replace("unknown", ""), plain(self.detail, 40)) if word)
         ran = (code_span(self.command), status) if self.command else ()
-        said = f": {code_span(joined(self.summary), 400)}" if self.summary.strip() else ""
-        return f"{', '.join(word for word in (*ran, kind) if word)}{said}"
+        detail = f": {code_span(joined(self.summary), 400)}" if self.summary.strip() else ""
+        return f"{', '.join(word for word in (*ran, kind) if word)}{detail}"
 
 
 class Sighting(_Stored):

@@ -126,14 +126,14 @@ def _code_list(texts: Sequence[str]) -> str:
 
 def _unsaid(entry: IssueEntry, lines: Sequence[str]) -> dict[str, Any]:
     """The values that cannot be read from these lines, usually fingerprints of failures."""
-    values, told = entry.model_dump(mode="json", by_alias=True), _values_of_lines(lines)
-    failures, told_failures = values.pop("entries"), told.pop("entries")
-    unsaid = {name: value for name, value in values.items() if name != "runId" and told.get(name) != value}
+    values, values_of_lines = entry.model_dump(mode="json", by_alias=True), _values_of_lines(lines)
+    failures, told_failures = values.pop("entries"), values_of_lines.pop("entries")
+    unsaid = {name: value for name, value in values.items() if name != "runId" and values_of_lines.get(name) != value}
     if len(failures) != len(told_failures):
         return unsaid | {"entries": failures}
     more = [
-        {name: value for name, value in failure.items() if name not in said or said[name] != value}
-        for failure, said in zip(failures, told_failures, strict=True)
+        {name: value for name, value in failure.items() if name not in line_values or line_values[name] != value}
+        for failure, line_values in zip(failures, told_failures, strict=True)
     ]
     return unsaid | ({"failures": more} if any(more) else {})
 
@@ -355,8 +355,10 @@ def _values(span: Span) -> dict[str, Any]:
     values = _values_of_lines([line.removesuffix("\r") for line in span.body.split("\n")])
     failures = stored.get("failures")
     if isinstance(failures, list):
-        told = values["entries"] + [{}] * (len(failures) - len(values["entries"]))
-        values["entries"] = [said | more for said, more in zip(told, failures, strict=False) if isinstance(more, dict)]
+        entries = values["entries"] + [{}] * (len(failures) - len(values["entries"]))
+        values["entries"] = [
+            line_values | more for line_values, more in zip(entries, failures, strict=False) if isinstance(more, dict)
+        ]
     return (
         values | {"runId": span.run_id} | {name: stored[name] for name in stored if name not in ("lines", "failures")}
     )

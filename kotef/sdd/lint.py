@@ -182,10 +182,10 @@ def in_order(findings: Iterable[LintFinding]) -> list[LintFinding]:
 
 
 def _of_problem(problem: Problem) -> LintFinding:
-    code, said = _SAID.get(problem.text, "unread"), problem.text
-    if said.startswith(NEEDS_CLARIFICATION):
-        code, said = "needs-clarification", f"its author left this open:{said.removeprefix(NEEDS_CLARIFICATION)}"
-    return LintFinding(path=problem.path, line=problem.line, code=code, message=said)
+    code, text = _SAID.get(problem.text, "unread"), problem.text
+    if text.startswith(NEEDS_CLARIFICATION):
+        code, text = "needs-clarification", f"its author left this open:{text.removeprefix(NEEDS_CLARIFICATION)}"
+    return LintFinding(path=problem.path, line=problem.line, code=code, message=text)
 
 
 def _hopeless(done: Iterable[DoneLine], commands: Sequence[str]) -> list[DoneLine]:
@@ -244,7 +244,7 @@ def _duplicates(folder: TicketFolder) -> Iterator[LintFinding]:
     for ticket in folder.open:
         other = first.setdefault(same_name(ticket.id), ticket.path)
         if other != ticket.path:
-            message = f"has the same number as {other}; give one of them another"
+            message = f"has the same number as {other}; give one of them another number"
             yield LintFinding(path=ticket.path, line=1, code="duplicate-id", message=message)
 
 

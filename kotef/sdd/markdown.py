@@ -249,8 +249,10 @@ def _label(
         return None
     if found := _LABEL.match(line.text):
         name, rest = names.get(words(found["name"])), found["rest"].strip()
-        told = name in header or name in (bold if line.kind == "text" else item)
-        return _Label(name, _BOLD, rest) if name and told and (not rest or found["colon"] or found["after"]) else None
+        is_label = name in header or name in (bold if line.kind == "text" else item)
+        return (
+            _Label(name, _BOLD, rest) if name and is_label and (not rest or found["colon"] or found["after"]) else None
+        )
     if found := _PLAIN_LABEL.match(line.text):
         name, rest = names.get(words(found["name"])), found["rest"].strip()
         return _Label(name, _BOLD, rest) if name and (name in header or (name in item and not rest)) else None

@@ -20,12 +20,12 @@ def sarif_log(results: Sequence[Mapping[str, Any]], **run: Any) -> dict[str, Any
             {"id": rule, "shortDescription": {"text": rule.replace("/", ": ").replace("_", " ")}} for rule in rules
         ],
     }
-    told = [{**result, "ruleIndex": rules.index(result["ruleId"])} for result in results]
+    results_with_rules = [{**result, "ruleIndex": rules.index(result["ruleId"])} for result in results]
     whole = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the workspace"}}},
-        "results": told,
+        "results": results_with_rules,
         **run,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [whole]}

@@ -70,7 +70,7 @@ def list_tickets(root: Path) -> TicketFolder:
     for ticket in tickets:
         other = first.setdefault(same_name(ticket.id), ticket)
         if other is not ticket:
-            text = f"has the same number as {other.path}; give one of them another"
+            text = f"has the same number as {other.path}; give one of them another number"
             problems.append(Problem(path=ticket.path, line=1, text=text))
     closed.sort(key=lambda pair: _order(pair[0]))
     return TicketFolder(
@@ -86,18 +86,18 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
 
     Raises `UsageError` naming the open ones when there is none, or more than one.
     """
-    asked = wanted.strip()
-    found = tickets_named(folder, asked)
+    reference = wanted.strip()
+    found = tickets_named(folder, reference)
     if len(found) == 1:
         return found[0]
     names = ", ".join(_printable(ticket.path.rpartition("/")[2]) for ticket in (found or folder.open)[:20])
     shown = _printable(wanted[:80])
     if found:
         raise UsageError(f"'{shown}' is ambiguous: {names}", hint="name its file")
-    if is_closed(folder, asked):
+    if is_closed(folder, reference):
         raise UsageError(f"ticket '{shown}' is closed", hint=f"open: {names or 'none'}")
     known = {name: ticket for ticket in folder.open for name in (ticket.slug, _stem(ticket.path))}
-    close = get_close_matches(asked, known, n=1)
+    close = get_close_matches(reference, known, n=1)
     like = f"; did you mean '{_printable(close[0])}'?" if close else ""
     broken = "; ".join(str(problem) for problem in folder.problems[:3])
     unread = f"; not readable: {_printable(broken)}" if broken else ""

@@ -39,8 +39,8 @@ _VITEST_MODES: Final = frozenset({"run", "watch", "dev", "related", "bench", "ty
 
 def role_of(command: str) -> Role:
     """What the command is for: tests, where any link of a chain runs them; else by the first program that tells."""
-    asked = unwrap(command)
-    return "test" if "test" in asked.purposes else ROLES[asked.purpose]
+    invocation = unwrap(command)
+    return "test" if "test" in invocation.purposes else ROLES[invocation.purpose]
 
 
 def status_of_failing_tests(command: str) -> frozenset[int]:

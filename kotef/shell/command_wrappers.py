@@ -170,9 +170,9 @@ class CommandPurpose:
 
 def _telling(purposes: Sequence[Purpose]) -> Purpose:
     """The first purpose that says something; only readers read."""
-    told: Purpose | None = next((purpose for purpose in purposes if purpose not in {"other", "read"}), None)
-    if told is not None:
-        return told
+    main_purpose: Purpose | None = next((purpose for purpose in purposes if purpose not in {"other", "read"}), None)
+    if main_purpose is not None:
+        return main_purpose
     only_reads = bool(purposes) and all(purpose == "read" for purpose in purposes)
     return "read" if only_reads else "other"
 

@@ -113,7 +113,7 @@ def _rule(finding: _CommandFinding, profile: CommandProfile) -> Ruling:
                 f"{finding.reason} installs packages; a person has to allow that (--allow-install)",
             )
         case "other":
-            policy, reason = profile.other_commands, "not a command this profile knows to be harmless"
+            policy, reason = profile.other_commands, "this profile does not know the command as harmless"
     return Ruling(policy, "" if policy == "allowed" else reason, profile=policy != "allowed")
 
 
@@ -131,7 +131,7 @@ def _judge(simple: Simple, root: Path | None, depth: int) -> list[_CommandFindin
         return found
     name = PurePosixPath(words[0]).name
     if DYNAMIC in words[0]:
-        return [*found, _CommandFinding("ask", "the name of the command is only known when it runs; write it out")]
+        return [*found, _CommandFinding("ask", "the name of the command is known only when it runs; write it out")]
     if name in SHELLS or name in {"eval", "source", "."}:
         return [*found, *_judge_shell(name, words[1:], simple, root, depth)]
     if name == "find":
@@ -182,7 +182,9 @@ def _judge_redirection(target: str) -> _CommandFinding:
 def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, depth: int) -> list[_CommandFinding]:
     """A shell, or `eval`, or `source`: what it would read is judged where it can be seen."""
     if _fetches(simple):
-        return [_CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")]
+        return [
+            _CommandFinding("refused", f"piping a download into {name} is refused; download it to a file and read that")
+        ]
     if name == "eval":
         return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
@@ -193,17 +195,15 @@ def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, 
     if simple.script:
         return _judge_script(simple.script, root, depth)
     if simple.feed and not read.file:
-        return [_CommandFinding("ask", f"what {name} would read from the pipe is not known; write the commands out")]
+        return [
+            _CommandFinding("ask", f"the commands that {name} would read from the pipe are unknown; write them out")
+        ]
     return [_OTHER]
 
 
 def _judge_script(script: str, root: Path | None, depth: int) -> list[_CommandFinding]:
     """What a shell is given to read; parts that are only known when it runs may be commands as well."""
-    unknown = (
-        [_CommandFinding("ask", "a script that is put together when it runs; write it out")]
-        if DYNAMIC in script
-        else []
-    )
+    unknown = [_CommandFinding("ask", "a script that is built when it runs; write it out")] if DYNAMIC in script else []
     return [*unknown, *_judge_line(script, root, depth + 1)]
 
 
@@ -237,28 +237,30 @@ def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_Co
 
 def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) -> _CommandFinding:
     """The table, row by row; the first that speaks decides."""
-    said = _said(name, args)
-    if reason := ALWAYS_REFUSED.get(said[0]):
-        return _CommandFinding("refused", f"{said[0]} is refused: {reason}")
+    problem = _said(name, args)
+    if reason := ALWAYS_REFUSED.get(problem[0]):
+        return _CommandFinding("refused", f"{problem[0]} is refused: {reason}")
     if name in INTERPRETERS and _fetches(simple) and _after_options(args) in ([], ["-"]):
-        return _CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")
+        return _CommandFinding(
+            "refused", f"piping a download into {name} is refused; download it to a file and read that"
+        )
     if name.startswith("mkfs") or (name == "dd" and any(arg.startswith("of=/dev/") for arg in args)):
         return _CommandFinding("refused", f"{name} on a device is refused")
     if name in WAITS and not WAITS[name] & set(args):
         return _CommandFinding("refused", f"{name} is interactive; use view_file, edit_file, cat or sed")
     if name == "tail" and any(re.fullmatch(r"-[a-zA-Z]*[fF]\w*|--follow(=.*)?", arg) for arg in args):
-        return _CommandFinding("refused", "tail that follows a file never ends; leave -f out")
+        return _CommandFinding("refused", "tail that follows a file never ends; omit -f")
     if name in {"kill", "pkill", "killall"}:
         return _judge_kill(name, args)
     if name in {"rm", "rmdir", "unlink", "shred", "chmod", "chown", "chgrp"}:
         return _judge_removal(name, args, root)
     if name == "git":
         return _judge_git(args)
-    if row := next((row for row in PUBLISHES if said[: len(row)] == row), None):
+    if row := next((row for row in PUBLISHES if problem[: len(row)] == row), None):
         return _CommandFinding("refused", f"`{' '.join(row)}` is refused: {ABROAD}")
-    if row := next((row for row in INSTALLS if said[: len(row)] == row), None):
+    if row := next((row for row in INSTALLS if problem[: len(row)] == row), None):
         return _CommandFinding("install", f"`{' '.join(row)}`")
-    return _HARMLESS if _is_harmless(name, said, args) else _OTHER
+    return _HARMLESS if _is_harmless(name, problem, args) else _OTHER
 
 
 def _said(name: str, args: Sequence[str]) -> tuple[str, ...]:
@@ -294,7 +296,7 @@ def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
         return _HARMLESS
     if name == "kill" and any(DYNAMIC in target for target in targets):
         return _CommandFinding(
-            "ask", "which process would end is only known when it runs; write `kill $!` or `kill %1`"
+            "ask", "which process it would end is known only when it runs; write `kill $!` or `kill %1`"
         )
     return _CommandFinding(
         "refused", f"{name} is refused: the process may belong to someone else; end your own with `kill %1`"
@@ -306,7 +308,7 @@ def _judge_removal(name: str, args: Sequence[str], root: Path | None) -> _Comman
     recursive = any(re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", arg) for arg in args)
     for target in (arg for arg in args if not arg.startswith("-")):
         if DYNAMIC in target and recursive:
-            return _CommandFinding("ask", f"what `{name}` would remove is only known when it runs; write the paths out")
+            return _CommandFinding("ask", f"what `{name}` would remove is known only when it runs; write the paths out")
         if _is_outside(target, root):
             return _CommandFinding(
                 "refused", f"`{name} {target}` is refused: it is outside the workspace, or all of it"

@@ -39,8 +39,8 @@ def wish(env: Mapping[str, str] = os.environ) -> Wish:
     """The standard variables; nothing is sent unless one of them names an exporter or an endpoint."""
     exporter = env.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     named = next((name for name in _ENDPOINTS if env.get(name)), "")
-    asked = exporter not in _OFF or (not exporter and bool(named))
-    if not asked or env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+    is_enabled = exporter not in _OFF or (not exporter and bool(named))
+    if not is_enabled or env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return Wish()
     if exporter not in ("", "otlp"):
         return Wish(refused=f"OTEL_TRACES_EXPORTER={exporter}: kotef sends traces as otlp only, so none are sent")

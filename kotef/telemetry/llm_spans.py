@@ -80,10 +80,10 @@ def _endpoint(base_url: str) -> dict[str, Any]:
 
 
 def _answered(message: AIMessage) -> dict[str, Any]:
-    told = message.response_metadata
+    metadata = message.response_metadata
     usage = message.usage_metadata
-    facts: dict[str, Any] = {"gen_ai.response.model": told.get("model_name"), "gen_ai.response.id": message.id}
-    if reason := told.get("finish_reason"):
+    facts: dict[str, Any] = {"gen_ai.response.model": metadata.get("model_name"), "gen_ai.response.id": message.id}
+    if reason := metadata.get("finish_reason"):
         facts["gen_ai.response.finish_reasons"] = [str(reason)]
     if usage is not None:
         facts["gen_ai.usage.input_tokens"] = usage["input_tokens"]
@@ -110,10 +110,10 @@ def _part(message: BaseMessage) -> dict[str, Any]:
         parts += [
             {"type": "tool_call", "id": call["id"], "name": call["name"], "arguments": call["args"]} for call in calls
         ]
-    said: dict[str, Any] = {"role": ROLES.get(message.type, message.type), "parts": parts}
+    part: dict[str, Any] = {"role": ROLES.get(message.type, message.type), "parts": parts}
     if isinstance(message, AIMessage) and (reason := message.response_metadata.get("finish_reason")):
-        said["finish_reason"] = reason
-    return said
+        part["finish_reason"] = reason
+    return part
 
 
 def _json(value: Any) -> str:

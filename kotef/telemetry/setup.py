@@ -60,8 +60,8 @@ def _traced(setting: RunConfig, complain: Complain) -> Iterator[RunConfig]:
 
     tracer = way.provider.get_tracer("kotef")
     spans = Spans(tracer, setting.task, content=wish.content, parent=exporter.parent_of())
-    told = f"traces with prompts, code and outputs are sent to {wish.endpoint}"
-    notices = (*setting.notices, told) if wish.content else setting.notices
+    notice = f"traces with prompts, code and outputs are sent to {wish.endpoint}"
+    notices = (*setting.notices, notice) if wish.content else setting.notices
     watchers: tuple[Watcher, ...] = (*setting.watchers, spans)
     try:
         yield replace(setting, notices=notices, watchers=watchers, models=_called(setting, spans))

@@ -138,9 +138,9 @@ class Spans:
         match event:
             case RunStartedEvent() | RunResumedEvent():
                 self._since = time.time_ns()
-                said = {**_of_run(self.task), **self._text(goal=self.task.goal)}
+                attributes = {**_of_run(self.task), **self._text(goal=self.task.goal)}
                 resumed = {"kotef.resumed": isinstance(event, RunResumedEvent)}
-                self._run = self.span("invoke_agent kotef", {**said, **resumed}, self.parent)
+                self._run = self.span("invoke_agent kotef", {**attributes, **resumed}, self.parent)
             case RunFinishedEvent():
                 self._ending = event
             case SetupStartedEvent():
@@ -183,9 +183,9 @@ class Spans:
             "gen_ai.tool.name": event.tool,
             "gen_ai.tool.type": "function",
         }
-        said = {"gen_ai.tool.call.arguments": event.arguments} if self.content else {}
+        attributes = {"gen_ai.tool.call.arguments": event.arguments} if self.content else {}
         key = ("tool", event.tool, event.arguments)
-        self._begin(key, f"execute_tool {event.tool}", **self.place, **named, **said)
+        self._begin(key, f"execute_tool {event.tool}", **self.place, **named, **attributes)
 
     def _tell(self, event: RunEvent) -> None:
         """Attributes that are numbers or booleans, and with `content` also texts."""

@@ -58,18 +58,18 @@ def apply_patch(
     except patch_format.PatchError as error:
         raise ToolFault("schema_reject", str(error)) from error
     steps: list[_Step] = []
-    told: list[str] = []
+    lines: list[str] = []
     for section in sections:
-        made, said = _steps(root, section, guard)
+        made, line = _steps(root, section, guard)
         steps += made
-        told.append(said)
+        lines.append(line)
     names = [step.place.name for step in steps]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ToolFault("schema_reject", f"{', '.join(twice)}: changed by two sections; put them into one")
     _write(root, steps, wrote)
     for step in steps:
         edited(step.place.name, compare(_readable(step.old), _readable(step.new)).hunks, step.how)
-    return clip_middle("\n".join(told), MAX_REPORT)
+    return clip_middle("\n".join(lines), MAX_REPORT)
 
 
 def targets(arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -118,9 +118,9 @@ def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> 
     there = locate(root, section.moved_to, guard=guard)
     _refuse_existing(there, "move it elsewhere, or delete the existing file earlier in the same patch")
     mode = _mode(place)
-    said = f"moved {place.name} to {there.name}: {change.stat if new != old else 'unchanged'}"
+    step = f"moved {place.name} to {there.name}: {change.stat if new != old else 'unchanged'}"
     return [_Step(there, None, new, mode, how), _Step(place, old, None, mode)], "\n".join(
-        part for part in (said, *notes, change.hunks) if part
+        part for part in (step, *notes, change.hunks) if part
     )
 
 

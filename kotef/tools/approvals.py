@@ -24,18 +24,18 @@ class Permits:
         """Ask before the command starts, if a person may allow it and has not yet."""
         if self.ask is None or not ruling.may_be_asked or command in self._whole_run:
             return
-        said = await self.ask(visit, command, ruling.reason)
-        if said == "run":
+        answer = await self.ask(visit, command, ruling.reason)
+        if answer == "run":
             self._whole_run.add(command)
         else:
-            self._answered[command] = said
+            self._answered[command] = answer
 
     def ruled(self, command: str, ruling: Ruling) -> Ruling:
         """The ruling, including the person's answer."""
         if not ruling.may_be_asked:
             return ruling
-        said = "once" if command in self._whole_run else self._answered.pop(command, None)
-        match said:
+        answer = "once" if command in self._whole_run else self._answered.pop(command, None)
+        match answer:
             case "once":
                 return Ruling("allowed")
             case "no":

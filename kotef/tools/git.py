@@ -46,14 +46,14 @@ def git_status(root: Path, start: RunStart) -> str:
     """Branch and uncommitted changes, if there is git, and changes since the run began. Read-only."""
     _, changed = start.changes()
     since = _listed([f"{kind}  {path}" for path, kind in sorted(changed.items())])
-    told = ["since the start of the run:", *(since or ["nothing has changed"])]
+    lines = ["since the start of the run:", *(since or ["nothing has changed"])]
     facts = inspect(root)
     if not facts.is_repo:
-        return "\n".join(["not a git repository; kotef's own snapshots show what has changed", *told])
+        return "\n".join(["not a git repository; kotef's own snapshots show what has changed", *lines])
     place = f"branch {facts.branch}" if facts.branch else "detached HEAD"
     commit = f"commit {facts.head[:10]}" if facts.head else "no commit yet"
     uncommitted = _listed(_porcelain(root))
-    return "\n".join([f"{place}, {commit}", "uncommitted:", *(uncommitted or ["nothing"]), *told])
+    return "\n".join([f"{place}, {commit}", "uncommitted:", *(uncommitted or ["nothing"]), *lines])
 
 
 def git_diff(root: Path, start: RunStart, path: str = ".", base: str = "", *, keep: Keep | None = None) -> str:
@@ -114,10 +114,12 @@ def _shown(root: Path, names: Collection[str], below: str) -> tuple[list[str], l
         if not any(name == own or name.startswith(f"{own}/") for own in _OWN)
     ]
     readable = [name for name in meant if _may_read(root, name)]
-    told = [f"[{len(meant) - len(readable)} that may hold secrets are not shown]"] if len(readable) < len(meant) else []
+    notes = (
+        [f"[{len(meant) - len(readable)} that may hold secrets are not shown]"] if len(readable) < len(meant) else []
+    )
     if len(readable) > MAX_NAMES:
-        told.append(f"[{len(readable) - MAX_NAMES} more files; name a path]")
-    return readable[:MAX_NAMES], told
+        notes.append(f"[{len(readable) - MAX_NAMES} more files; name a path]")
+    return readable[:MAX_NAMES], notes
 
 
 def _may_read(root: Path, name: str) -> bool:

@@ -138,10 +138,10 @@ def _outline(found: Sequence[Symbol]) -> Iterator[str]:
 
 def _distance(name: str, wanted: str) -> int | None:
     """Distance of a definition's name from the requested one; None if it does not match."""
-    dotted, asked = f".{name}", f".{wanted}"
-    if dotted.endswith(asked):
+    dotted, dotted_wanted = f".{name}", f".{wanted}"
+    if dotted.endswith(dotted_wanted):
         return 0
-    if dotted.lower().endswith(asked.lower()):
+    if dotted.lower().endswith(dotted_wanted.lower()):
         return 1
     outer, _, last = wanted.lower().rpartition(".")
     around, _, own = name.lower().rpartition(".")

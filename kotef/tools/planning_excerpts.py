@@ -98,7 +98,7 @@ def _paths(texts: Iterable[str], known: frozenset[str]) -> Iterator[str]:
 
 def _source(root: Path, found: Sequence[PlaceInSource], most: int) -> str:
     """The lines around each place, as far as they fit; a place that an excerpt shows already has none of its own."""
-    title = "Source around what fails or is named\n"
+    title = "Source code around failures and named code\n"
     text = ""
     shown: dict[str, list[range]] = {}
     for path, line in found:
@@ -155,9 +155,9 @@ def _ranked(repository: RepositoryIndex, named: Sequence[str], words: Counter[st
 
     def weight(file: IndexedFile) -> float:
         names = [name for name in defined.get(file, ()) if definers[name] <= AMBIGUOUS]
-        asked = sum(1 / definers[name] for name in names if name in words)
+        relevance = sum(1 / definers[name] for name in names if name in words)
         leant_on = min(1.0, sum(1 / definers[name] for name in names if name in used) / 4)
-        found = _NAMED_WEIGHT * (file.path in named) + min(asked, 3.0) + leant_on
+        found = _NAMED_WEIGHT * (file.path in named) + min(relevance, 3.0) + leant_on
         return found * _TEST_WEIGHT if is_test_code(file.path) and file.path not in named else found
 
     return sorted(order, key=lambda file: (-weight(file), order[file]))

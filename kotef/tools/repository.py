@@ -127,8 +127,8 @@ def opened(root: Path) -> Iterator[RepositoryIndex]:
     try:
         yield from _opened(root)
     except sqlite3.Error as error:
-        said = "the map of the workspace cannot be used now; use grep and find_files, or try again later"
-        raise ToolFault("exec_error", said) from error
+        reason = "the map of the workspace cannot be used now; use grep and find_files, or try again later"
+        raise ToolFault("exec_error", reason) from error
 
 
 def _opened(root: Path) -> Iterator[RepositoryIndex]:
@@ -170,8 +170,8 @@ def _with_schema(path: Path | str) -> sqlite3.Connection:
 
 def _listed(root: Path) -> Iterable[str]:
     """Every file git knows or would add, sorted; without git, every file but noise."""
-    asked = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
-    answer = run_git(asked, cwd=root, user_config=True)
+    arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    answer = run_git(arguments, cwd=root, user_config=True)
     if answer.returncode or not answer.stdout:  # no repository, or one that ignores this directory as a whole
         return sorted(walk(Path(os.path.realpath(root)), deadline=time.monotonic() + _LISTING))
     names = answer.stdout.decode("utf-8", "surrogateescape").split("\0")

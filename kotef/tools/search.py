@@ -54,7 +54,7 @@ def find_files(root: Path, glob: str, path: str = ".", *, reads: Collection[Path
     deadline = time.monotonic() + MAX_SECONDS
     prefix = "" if place.name == "." else f"{place.name}/"
     found = sorted(prefix + name for name in walk(place.real, deadline=deadline) if _is_meant(prefix, name, glob))
-    late = [f"[stopped after {MAX_SECONDS:.0f} s; name a deeper path]"] if time.monotonic() > deadline else []
+    late = [f"[stopped after {MAX_SECONDS:.0f} s; give a more specific path]"] if time.monotonic() > deadline else []
     if not found:
         return "\n".join([f"no file matches {glob} in {place.name}", *late])
     more = [f"[{len(found) - MAX_NAMES} more; narrow the glob or the path]"] if len(found) > MAX_NAMES else []

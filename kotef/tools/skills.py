@@ -35,8 +35,8 @@ def use(skills: Skills, name: str) -> str:
     except (FrontmatterError, WorkspaceError) as error:
         raise ToolFault("exec_error", f"the skill {skill.name} can no longer be read: {error}") from error
     files = resources_of(skill)
-    told = [f"skill {skill.name}, from {skill.place}", clip_middle(body, MAX_TEXT)]
-    return "\n".join([*told, f"[files for skill_resource: {', '.join(files)}]"] if files else told)
+    lines = [f"skill {skill.name}, from {skill.place}", clip_middle(body, MAX_TEXT)]
+    return "\n".join([*lines, f"[files for skill_resource: {', '.join(files)}]"] if files else lines)
 
 
 def resource(skills: Skills, name: str, path: str) -> str:

@@ -52,7 +52,9 @@ def checked(url: str) -> SplitResult:
     except ValueError as error:
         raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL: {error}") from error
     if parts.scheme not in {"http", "https"}:
-        raise ToolFault("permission_denied", f"only http and https are fetched, not {parts.scheme or 'a bare name'}:")
+        raise ToolFault(
+            "permission_denied", f"only http and https URLs are fetched, not {parts.scheme or 'a bare name'}:"
+        )
     if not parts.hostname or not port_is_fine or len(text) > _LONGEST or not text.isprintable() or " " in text:
         raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL that can be fetched")
     if parts.username is not None or parts.password is not None:

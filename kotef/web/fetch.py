@@ -74,8 +74,8 @@ class Web:
 
     async def search(self, query: str) -> str:
         """Titles, addresses and excerpts from the search server, marked as data. Raises `ToolFault`."""
-        asked = f"{self.search_url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
-        response = await _in_time(self._search(asked), self.search_url)
+        url = f"{self.search_url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
+        response = await _in_time(self._search(url), self.search_url)
         try:
             hits = json.loads(response)["results"]
             shown = [_result_lines(hit) for hit in hits[:RESULTS]]
@@ -117,7 +117,7 @@ class Web:
             raise ToolFault("exec_error", f"{host} cannot be resolved") from error
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise ToolFault(
-                "permission_denied", f"{host} is not on the open internet; only public addresses are fetched"
+                "permission_denied", f"{host} is not on the public internet; only public addresses are fetched"
             )
         literal = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
         target = urlunsplit((parts.scheme, f"{literal}:{port}", parts.path or "/", parts.query, ""))

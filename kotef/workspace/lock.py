@@ -61,8 +61,8 @@ def holder_of(root: Path) -> Holder | None:
     is soon another's.
     """
     try:
-        said = json.loads((state_dir(root) / "lock").read_bytes())
-        found = Holder(int(said["pid"]), int(said["started"]), str(said["run"]))
+        holder = json.loads((state_dir(root) / "lock").read_bytes())
+        found = Holder(int(holder["pid"]), int(holder["started"]), str(holder["run"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if start_of(found.pid) == found.started else None
@@ -83,7 +83,7 @@ def _acquire(file: int, path: Path, root: Path, run_id: str) -> None:
 def _holder(path: Path) -> tuple[int | None, str | None]:
     """Process number and run id of the holder; None for what it has not written yet."""
     try:
-        said = json.loads(path.read_bytes())
-        return int(said["pid"]), str(said["run"])
+        holder = json.loads(path.read_bytes())
+        return int(holder["pid"]), str(holder["run"])
     except (OSError, ValueError, KeyError, TypeError):
         return None, None

@@ -141,8 +141,8 @@ def _found(root: Path) -> Iterator[str]:
 def _ignored(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     """The paths that the surrounding repository ignores."""
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    asked = run_git(["check-ignore", "-z", "--stdin"], cwd=root, stdin=names, user_config=True)
-    return tuple(os.fsdecode(name) for name in asked.stdout.split(b"\0") if name) if not asked.returncode else ()
+    answer = run_git(["check-ignore", "-z", "--stdin"], cwd=root, stdin=names, user_config=True)
+    return tuple(os.fsdecode(name) for name in answer.stdout.split(b"\0") if name) if not answer.returncode else ()
 
 
 def _files(folder: Path) -> Iterator[str]:

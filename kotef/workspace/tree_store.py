@@ -180,8 +180,8 @@ class TreeStore:
 
     def _kinds(self, names: Collection[str]) -> dict[str, str]:
         """Those of the ids that the store has an object of, with its kind."""
-        asked = "".join(f"{name}\n" for name in sorted(names)).encode()
-        lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().splitlines()
+        request = "".join(f"{name}\n" for name in sorted(names)).encode()
+        lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=request).decode().splitlines()
         return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
 
     def _write_patch(self, old: str, new: str) -> str:

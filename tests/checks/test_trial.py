@@ -172,7 +172,7 @@ def test_a_package_script_starts_a_program_of_node_modules_or_path(place: Path) 
     (place / "package-lock.json").write_text("")
     found = tried(place)
     assert [trial.starts for trial in found.values()] == [False, False]
-    assert found["npm test"].why == "vitest, which `npm test` starts, is not found"
+    assert found["npm test"].why == "`npm test` starts vitest, which is not found"
     assert found["npm test"].install == "npm ci"
     program(place / "node_modules/.bin/vitest")
     found = tried(place)
@@ -186,7 +186,7 @@ def test_scripts_that_call_scripts_are_followed_to_the_program_that_is_missing(p
     (place / "package.json").write_text(json.dumps({"scripts": {**scripts, "lint": "npm run test"}}))
     found = tried(place)["npm test"]
     assert not found.starts
-    assert found.why == "mocha-of-nobody, which `npm test` starts, is not found"
+    assert found.why == "`npm test` starts mocha-of-nobody, which is not found"
     assert found.install == "npm install"
 
 
@@ -233,7 +233,7 @@ def test_the_check_of_a_package_is_tried_in_its_folder(place: Path) -> None:
     }
     of_a, of_b = checks.values()
     assert of_a.install.startswith("cd packages/a && ")
-    assert (of_b.why, of_b.install) == ("vitest, which `npm test` starts, is not found", "cd packages/b && npm install")
+    assert (of_b.why, of_b.install) == ("`npm test` starts vitest, which is not found", "cd packages/b && npm install")
     program(place / "node_modules/.bin/vitest")
     assert next(trial.starts for trial in tried(place).values() if "npm" in trial.check.command)
     assert (place / "started").read_text().strip() == str(place / "packages/b")
@@ -241,7 +241,7 @@ def test_the_check_of_a_package_is_tried_in_its_folder(place: Path) -> None:
 
 def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> None:
     (place / "Makefile").write_text("test:\n\t@no-such-runner $(FLAGS) tests\n")
-    assert tried(place)["make test"].why == "no-such-runner, which `make test` starts, is not found"
+    assert tried(place)["make test"].why == "`make test` starts no-such-runner, which is not found"
     (place / "Makefile").write_text("RUNNER = no-such-runner\ntest:\n\t$(RUNNER) tests\n")
     assert tried(place)["make test"].starts, "what only make can tell is left to make"
 

@@ -95,4 +95,4 @@ def test_a_mark_that_cannot_be_read_stops_the_command_with_a_way_out(killed: Ran
     done = kotef(killed.root, "check", "--check", CHECK)
 
     assert done.code == 5
-    assert "put the files right by hand" in done.stderr
+    assert "correct the files by hand" in done.stderr

@@ -89,7 +89,7 @@ def test_code_in_the_workspace_is_not_executed(
     packages.metadata("trap", "1", {"tools": {"trap": "trap:CountLines"}})
     monkeypatch.syspath_prepend(str(root))
     (notice,) = load_extensions(root, ALL).notices
-    assert "the tool trap (trap 1) cannot be loaded: ImportError: the module trap lies in the workspace" in notice
+    assert "the tool trap (trap 1) cannot be loaded: ImportError: the module trap is in the workspace" in notice
     assert not mark.exists()
 
 

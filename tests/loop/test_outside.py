@@ -102,7 +102,7 @@ def test_the_web_of_a_run_has_no_way_inside(project: Path, run, site: str) -> No
     agent = Agent(coder=[calls(call("web_fetch", url=f"{site}/a")), FIX, DONE])
     ran = run(project, agent, GOAL, "--check", CHECK, "--web")
     assert ran.code == 0
-    assert told(agent, 1) == "127.0.0.1 is not on the open internet; only public addresses are fetched"
+    assert told(agent, 1) == "127.0.0.1 is not on the public internet; only public addresses are fetched"
     finished = [event for event in ran.events if event["event"] == "tool_finished" and event["tool"] == "web_fetch"]
     assert [event["ok"] for event in finished] == [False]
 

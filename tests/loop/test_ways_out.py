@@ -103,7 +103,7 @@ def test_a_person_may_say_that_none_of_the_edits_is_right(project: Path) -> None
     arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
     said = at_a_terminal(arguments, project, {"leave it open": "3\n"})
     assert "3. none of these is right" in said
-    assert "blocked: none of the edits that pass is right: a person's answer: price(" in " ".join(said.split())
+    assert "blocked: none of the passing edits is right: a person's answer: price(" in " ".join(said.split())
     assert contents(project) == before
 
 

@@ -232,7 +232,7 @@ def test_a_configuration_is_read_as_other_clients_write_it() -> None:
         ("{", ".mcp.json: is not JSON"),
         ("[]", "has no object `mcpServers`"),
         ('{"mcpServers": {"a": 1}}', "server a is not an object"),
-        ('{"mcpServers": {"a": {}}}', "it needs a command or a url"),
+        ('{"mcpServers": {"a": {}}}', "it needs a command or a URL"),
         ('{"mcpServers": {"a b": {"command": "x"}}}', "server a b.name"),
         ('{"mcpServers": {"a__b": {"command": "x"}}}', "server a__b.name"),
         ('{"mcpServers": {"a": {"url": "ftp://x"}}}', "begins with http"),

@@ -106,7 +106,7 @@ def test_a_run_goes_on_when_its_server_is_killed_and_its_goal_is_only_text(proje
         ({"goal": "x", "max_attempts": 21}, "max_attempts: Input should be less than or equal to 20"),
         ({"goal": "x", "max_attempts": "3"}, "max_attempts: Input should be a valid integer"),
         ({"goal": "x", "checks": [""]}, "checks.0: String should have at least 1 character"),
-        ({"goal": "x\0y"}, "no process can be started with these arguments"),
+        ({"goal": "x\0y"}, "a process cannot be started with these arguments"),
         ({"goal": "x" * 20_001}, "goal: String should have at most 20000 characters"),
         ({"ticket": "../../etc/passwd"}, "ticket: String should match pattern"),
         ({"ticket": "--trust"}, "ticket: String should match pattern"),

@@ -151,7 +151,7 @@ def test_where_all_failing_tests_start_the_program_that_is_the_reason(tmp_path: 
     found = search(root, seconds=15)
     assert not found.patches
     assert found.ending == "cannot run"
-    assert "test_program starts a program of its own" in found.declined
+    assert "test_program starts a separate program" in found.declined
 
 
 def test_a_test_that_starts_another_program_and_runs_the_edited_code_itself_is_cured(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_two_tickets_of_one_number_are_both_listed_and_named(tmp_path: Path) -> 
 
     assert ids(folder) == ["01", "1"]
     assert [problem.text for problem in folder.problems] == [
-        f"has the same number as {OPEN}/01-a.md; give one of them another"
+        f"has the same number as {OPEN}/01-a.md; give one of them another number"
     ]
 
 

@@ -201,7 +201,7 @@ def test_a_redirect_is_followed_and_judged_anew(pages: Pages, fetching: Fetching
     pages.put("/c", b"there")
     assert "there" in fetching("http://site.test:PORT/a", names={"other.test": ["127.0.0.1"]})
     pages.asked.clear()
-    with pytest.raises(ToolFault, match="not on the open internet") as caught:
+    with pytest.raises(ToolFault, match="not on the public internet") as caught:
         fetching("http://site.test:PORT/a", names={"other.test": ["10.0.0.1"]})
     assert caught.value.kind == "permission_denied"
     assert [path for path, _ in pages.asked] == ["/a", "/b"], "the inner server was never asked"
@@ -231,7 +231,7 @@ def test_redirects_come_to_an_end(pages: Pages, fetching: Fetching) -> None:
 
 
 def test_one_private_address_among_public_ones_is_enough_to_refuse(pages: Pages, fetching: Fetching) -> None:
-    with pytest.raises(ToolFault, match="not on the open internet"):
+    with pytest.raises(ToolFault, match="not on the public internet"):
         fetching("http://site.test:PORT/a", names={"site.test": ["127.0.0.1", "10.1.2.3"]})
     assert pages.asked == []
 

@@ -70,7 +70,7 @@ class Environment(NamedTuple):
 
     def holds_project(self, root: Path) -> bool:
         """Whether the project itself is installed in it, as a copy or as a link to the workspace."""
-        told = (f"file://{root}", f"{root}\n", f"{root}/", f"'{root}")
+        forms = (f"file://{root}", f"{root}\n", f"{root}/", f"'{root}")
         for place in self.packages(root):
             files = chain(place.glob("*.dist-info/direct_url.json"), place.glob("*.egg-link"), place.glob("*.pth"))
             for file in islice(files, _MOST):
@@ -78,7 +78,7 @@ class Environment(NamedTuple):
                     text = read_regular(file, largest=_LARGEST).decode("utf-8", "replace")
                 except OSError:
                     continue
-                if any(each in f"{text}\n" for each in told):
+                if any(each in f"{text}\n" for each in forms):
                     return True
         return False
 

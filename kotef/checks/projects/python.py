@@ -194,9 +194,9 @@ def _hinted(root: Path) -> DetectedCheck | None:
     found: dict[tuple[str, str], DetectedCheck] = {}
     for each in workflow_commands(root):
         module, arguments = module_and_arguments(each.runner)
-        told = _as_declared(root, each) if module else None
-        if told is not None:
-            found.setdefault((each.folder, arguments), told)
+        declared_command = _as_declared(root, each) if module else None
+        if declared_command is not None:
+            found.setdefault((each.folder, arguments), declared_command)
     return next(iter(found.values())) if len(found) == 1 else found.get(("", ""))
 
 

@@ -29,7 +29,7 @@ def exunit_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[s
 
 EXUNIT: Final = Runner(
     name="ExUnit",
-    ids="`path::Module::test name`; each doctest by its number",
+    ids="`path::Module::test name`; for a doctest, its number",
     tools=frozenset({"mix"}),
     environment=exunit_environment,
     closing="exunit",

@@ -105,7 +105,7 @@ def deno_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable
 
 BUN: Final = Runner(
     name="bun test",
-    ids="`path::describe::test`; a file that cannot be run by its path",
+    ids="`path::describe::test`; for a file that cannot be run, its path",
     tools=frozenset({"bun"}),
     environment=bun_environment,
     report=bun_report,
@@ -115,7 +115,7 @@ BUN: Final = Runner(
 )
 DENO: Final = Runner(
     name="deno test",
-    ids="`path::name`; a file that cannot be run by its path",
+    ids="`path::name`; for a file that cannot be run, its path",
     tools=frozenset({"deno"}),
     lines=deno_lines,
     closing="deno",

@@ -133,7 +133,7 @@ CATCH2: Final = Runner(
 )
 PRINTED: Final = Runner(
     name="XML of Catch2, doctest",
-    ids="name of the test case, of doctest below its suite",
+    ids="name of the test case; for doctest, below its suite",
     lines=printed_xml,
     kind="program",
 )

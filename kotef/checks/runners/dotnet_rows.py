@@ -66,7 +66,7 @@ def _class_of(test: "Element") -> str:
 
 DOTNET: Final = Runner(
     name="dotnet test",
-    ids="`Namespace.Class::test`, by the lines its full name",
+    ids="`Namespace.Class::test`, or its full name if read from the lines",
     tools=frozenset({"dotnet"}),
     environment=dotnet_environment,
     report=dotnet_report,

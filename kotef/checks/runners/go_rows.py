@@ -108,7 +108,7 @@ def _unbuilt(output: str, root: Path) -> Iterator[str]:
 
 GO: Final = Runner(
     name="go test",
-    ids="`folder::TestName/sub`, for the package of the root its name; a package that cannot be built by its folder",
+    ids="`folder::TestName/sub`, or its name in the root package; for a package that cannot be built, its folder",
     tools=frozenset({"go"}),
     environment=go_environment,
     report=go_report,

@@ -97,25 +97,25 @@ def _row(name: str, single: Single, ids: str, **more: Any) -> Runner:
     return Runner(name=name, ids=ids, tools=frozenset({tool}), report=report, single=single, **more)
 
 
-_OF_TITLES: Final = "`path::describe::title`; a file that cannot be run by its path"
+_OF_TITLES: Final = "`path::describe::title`; for a file that cannot be run, its path"
 
 NODE_TEST: Final = _row(
     "node:test",
     node_single,
-    "`path::suite::name`; a file that fails as a whole by its path",
+    "`path::suite::name`; for a file that fails as a whole, its path",
     environment=node_environment,
 )
 MOCHA: Final = _row(
     "mocha",
     by_titles("--grep", r"-[gfb]|--(?:grep|fgrep|bail)"),
-    "`path::suite::title`; a failing hook as its suite",
+    "`path::suite::title`; for a failing hook, its suite",
     failing_status=lambda status, failed: status == failed,
 )
 JEST: Final = _row("jest", by_titles("-t", r"-t|--testNamePattern|--bail"), _OF_TITLES)
 VITEST: Final = _row("vitest", by_titles("-t", r"-t|--testNamePattern|--bail", r"(?:\s+>)?\s+"), _OF_TITLES)
 """From version 5 on ` > ` is between the titles."""
 AVA: Final = _row(
-    "ava", ava_single, "`path::title`; a failing hook by its title, a file that cannot be run by its path"
+    "ava", ava_single, "`path::title`; for a failing hook its title, for a file that cannot be run its path"
 )
 PLAYWRIGHT: Final = _row(
     "playwright", playwright_single, "`path::describe::title`, with several projects `path::project::describe::title`"

@@ -123,12 +123,12 @@ def _numbered(seen: Counter[str], place: str, name: str) -> str:
 
 TAPE: Final = Runner(
     name="tape",
-    ids="`title::assertion`, of equal ones the second with ` (2)`",
+    ids="`title::assertion`; the second of two equal ones with ` (2)`",
     lines=tape_lines,
     closing="node:test",  # its closing lines are those of tape
 )
 NODE_TAP: Final = Runner(
     name="node-tap",
-    ids="`path::subtest::assertion`; a file that fails without a failing assertion by its path",
+    ids="`path::subtest::assertion`; for a file that fails without a failing assertion, its path",
     lines=node_tap_lines,
 )

@@ -31,8 +31,8 @@ def surefire_report(left: Leavings) -> Statuses | None:
     tests = _report(left, _SUREFIRE)
     if "surefire" in left.closings.runners:
         return tests or None
-    asked = "mvn" in left.command.asked.tools and re.search(r"\s(?:test|verify)\b", left.command.line)
-    if tests == {} and asked and not any("[ERROR]" in line for line in (*left.out, *left.err)):
+    runs_tests = "mvn" in left.command.asked.tools and re.search(r"\s(?:test|verify)\b", left.command.line)
+    if tests == {} and runs_tests and not any("[ERROR]" in line for line in (*left.out, *left.err)):
         return tests
     return tests or None
 
@@ -112,7 +112,7 @@ def _class_and_method(test: str) -> str:
     return f"{'$'.join((outer, *inner))}#{method['name']}"
 
 
-_IDS: Final = "`src/test/java/path/Class.java::method`; a class elsewhere by its name"
+_IDS: Final = "`src/test/java/path/Class.java::method`; for a class elsewhere, its name"
 
 SUREFIRE: Final = Runner(
     name="Surefire",

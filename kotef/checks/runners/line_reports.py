@@ -35,8 +35,8 @@ def tests_in(rows: Lines, lines: Iterable[str]) -> Statuses:
         status = _status(rows.statuses, found["status"])
         if status is None:
             continue
-        said = found.groupdict()
-        add(tests, test_id(said.get("place") or place, said["name"]), status)
+        fields = found.groupdict()
+        add(tests, test_id(fields.get("place") or place, fields["name"]), status)
     return tests
 
 

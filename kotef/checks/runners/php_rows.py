@@ -72,7 +72,7 @@ def php_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[
 
 PHPUNIT: Final = Runner(
     name="PHPUnit, Pest",
-    ids="`path::Class::test`; with its data set as PHPUnit names it",
+    ids="`path::Class::test`, with the data set as PHPUnit names it",
     tools=frozenset({"phpunit", "pest"}),
     environment=php_environment,
     closing="phpunit",

@@ -117,7 +117,7 @@ def _pattern(test: str) -> str:
 
 PYTEST: Final = Runner(
     name="pytest",
-    ids="`path::Class::test[param]`; a file that cannot be collected by its path",
+    ids="`path::Class::test[param]`; for a file that cannot be collected, its path",
     tools=frozenset({"pytest", "py.test"}),
     environment=lambda command, env: report_request(command.folder, env),
     closing="pytest",
@@ -126,7 +126,7 @@ PYTEST: Final = Runner(
 )
 UNITTEST: Final = Runner(
     name="unittest",
-    ids="`path::Class::test`; where setUpClass fails `path::Class`, where the import fails the path",
+    ids="`path::Class::test`; if setUpClass fails, `path::Class`; if the import fails, the path",
     tools=frozenset({"unittest"}),
     environment=unittest_environment,
     closing="unittest",

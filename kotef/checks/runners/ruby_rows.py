@@ -58,7 +58,7 @@ def _pattern(text: str) -> str:
 
 RSPEC: Final = Runner(
     name="RSpec",
-    ids="`path::describe::it`; a file that cannot be loaded by its path",
+    ids="`path::describe::it`; for a file that cannot be loaded, its path",
     tools=frozenset({"rspec"}),
     environment=rspec_environment,
     closing="rspec",

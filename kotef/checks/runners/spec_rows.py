@@ -60,7 +60,7 @@ def _status(test: re.Match[str]) -> TestStatus:
 
 MOCHA_SPEC: Final = Runner(
     name="mocha 3 to 7",
-    ids="`suite::title`; a failing hook by its kind",
+    ids="`suite::title`; for a failing hook, its kind",
     lines=mocha_lines,
     closing="mocha",
     agrees=as_counted_exactly,
@@ -68,7 +68,7 @@ MOCHA_SPEC: Final = Runner(
 )
 CYPRESS: Final = Runner(
     name="cypress",
-    ids="`path::suite::title`; a failing hook by its kind",
+    ids="`path::suite::title`; for a failing hook, its kind",
     lines=cypress_lines,
     closing="mocha",  # each spec file closes with mocha's lines
     agrees=as_counted_exactly,

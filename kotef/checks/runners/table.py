@@ -118,8 +118,10 @@ def single_tests(
 
 def names_runner(command: str) -> bool:
     """Whether a command names a test runner that has a row, and does not only start what may be one."""
-    asked = unwrap(command)
-    named = {tool for tool, purpose in zip(asked.tools, asked.purposes, strict=True) if purpose == "test"} - STARTERS
+    invocation = unwrap(command)
+    named = {
+        tool for tool, purpose in zip(invocation.tools, invocation.purposes, strict=True) if purpose == "test"
+    } - STARTERS
     return any(row.tools & named for row in RUNNERS)
 
 

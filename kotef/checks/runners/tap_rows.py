@@ -69,7 +69,7 @@ def perl_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable
 
 PROVE: Final = Runner(
     name="prove",
-    ids="`path::name`, or the number of the point; a file that was skipped, or did not end, by its path",
+    ids="`path::name`, or the number of the point; for a file that was skipped or did not end, its path",
     tools=frozenset({"prove"}),
     environment=perl_environment,
     closing="prove",

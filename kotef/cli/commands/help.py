@@ -21,11 +21,11 @@ def helps(ctx: click.Context, names: tuple[str, ...]) -> None:
         click.echo(TOPICS[names[0]], nl=False)
         return
     assert ctx.parent is not None  # noqa: S101  it is a command of the group
-    told = ctx.parent
+    context = ctx.parent
     for name in names:
-        command = told.command.get_command(told, name) if isinstance(told.command, click.Group) else None
+        command = context.command.get_command(context, name) if isinstance(context.command, click.Group) else None
         if command is None:
             known = ", ".join(TOPICS)
             raise click.UsageError(f"neither a command nor a topic: `{' '.join(names)}`; topics are {known}", ctx)
-        told = click.Context(command, info_name=name, parent=told)
-    click.echo(told.get_help())
+        context = click.Context(command, info_name=name, parent=context)
+    click.echo(context.get_help())

@@ -160,8 +160,8 @@ def _mark(wanted: str, root: str | None, *, state: "State", as_json: bool) -> No
     if as_json:
         say_json(stored(entry))
         return
-    said = f"was {state} already" if found.state == state else f"is {state}"
-    console().print(f"issue {entry.run_id} {said}: {title(entry)}")
+    result = f"was {state} already" if found.state == state else f"is {state}"
+    console().print(f"issue {entry.run_id} {result}: {title(entry)}")
 
 
 def _format(form: str | None, *, as_json: bool) -> Any:

@@ -45,7 +45,7 @@ def serve(ctx: click.Context, root: str | None) -> None:
 
     \b
     Tools:
-      start_run    start a run on a goal or a ticket; it continues by itself, even without the client
+      start_run    start a run on a goal or a ticket; it continues on its own, even without the client
       run_status   where a run stands, or how it ended
       cancel_run   stop the run at work
       read_issues  the entries of .sdd/issues.md

@@ -46,8 +46,8 @@ def prompt(role: str, **options: Any) -> None:
     config = read_config(config_path())
     hide(root, config)
     goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
-    asked = {name: options[name] for name in ("ticket", "checks", "web", "agent", "model", "trust")}
-    request = RunRequest(goal=goal, **asked)
+    call_options = {name: options[name] for name in ("ticket", "checks", "web", "agent", "model", "trust")}
+    request = RunRequest(goal=goal, **call_options)
     here = resolve_workspace(root, request, config)
     company = here.agents(trust=request.trust).company(request.agent)
     extensions = extensions_of(root, here.settings.extensions)

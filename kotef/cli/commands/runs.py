@@ -89,7 +89,7 @@ def prune(**options: Any) -> None:
 @where
 @JSON
 def export(**options: Any) -> None:
-    """Pack RUN with its record, checkpoints and snapshots into FILE, to resume it in another clone or machine.
+    """Pack RUN with its record, checkpoints and snapshots into FILE, to resume it in another clone or elsewhere.
 
     The workspace is packed as it is now, without the files that git ignores. The printed fingerprint covers the whole
     content of FILE.

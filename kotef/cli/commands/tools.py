@@ -72,7 +72,7 @@ def tools(tier: str | None, as_json: bool) -> None:
         facts = f"{row['name']:<22} {row['kind']:<7} {row['tier']:<9} {row['needs'] or '':<12}"
         screen.print(f"{facts} {row['tokens']:>6}  {row['description']}", soft_wrap=True)
     if any(row["needs"] == "apply_patch" for row in rows):
-        asked = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
-        screen.print(plain(f"{asked}; `kotef tools --help` explains the other needs"), soft_wrap=True)
+        note = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
+        screen.print(plain(f"{note}; `kotef tools --help` explains the other needs"), soft_wrap=True)
     always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
     screen.print(f"about {always:,} tokens in every request, not counting tools that need something")

@@ -239,10 +239,10 @@ class Screen:
             self._told = len(self._calls)
 
     def _tell_calls(self) -> None:
-        calls, told, self._calls, self._told = self._calls, self._told, (), 0
+        calls, shown_calls, self._calls, self._told = self._calls, self._told, (), 0
         if calls and self._live is not None:
             self._live.refresh()  # below the next output, rich repeats what it showed last
-        for line in call_lines(calls, told=told) if calls[told:] else ():
+        for line in call_lines(calls, told=shown_calls) if calls[shown_calls:] else ():
             self._tell(*line)
 
     def _tell_edit(self, edit: ShownFile) -> None:
@@ -335,8 +335,8 @@ class Screen:
 
     def _status(self) -> Text:
         width = max(20, self.screen.width - _ECHO)
-        told = status_line(self.doing, self.limits, now=time.time(), width=width)
-        return Text(told, style="dim", overflow="ellipsis", no_wrap=True)
+        line = status_line(self.doing, self.limits, now=time.time(), width=width)
+        return Text(line, style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _in_workspace(patch: Path) -> str:

@@ -117,8 +117,8 @@ class TerminalPrompts:
             if line is None:
                 self.screen.print("")
                 return end
-            if (said := line.strip().lower()) in known:
-                return known[said]
+            if (reply := line.strip().lower()) in known:
+                return known[reply]
 
     def _list(self, steps: Sequence[str]) -> None:
         self.screen.print(Text("  plan:", style="bold"))

@@ -110,8 +110,8 @@ def _state(check: "CheckVerdict") -> str:
         return "timed out"
     if check.partial:
         return "red, the rest not run"
-    said = "passed" if check.passed else f"exit {check.exit_code}"
-    return f"{said}, accepted" if check.satisfied and not check.passed else said
+    state = "passed" if check.passed else f"exit {check.exit_code}"
+    return f"{state}, accepted" if check.satisfied and not check.passed else state
 
 
 def _failing(check: "CheckVerdict") -> int | None:

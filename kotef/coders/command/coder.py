@@ -98,14 +98,18 @@ class CommandCoder:
         account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
         self.context.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
         done, hands = await self._run(given, account, seconds, visit)
-        told = told_by(self.name, done.stdout, _read(account))
-        spent = spent_by(told, self.price)
+        report = told_by(self.name, done.stdout, _read(account))
+        spent = spent_by(report, self.price)
         if spent.unpriced:
-            why = "reported no cost" if told and (told.tokens_in or told.tokens_out) else "did not report what it used"
+            why = (
+                "reported no cost"
+                if report and (report.tokens_in or report.tokens_out)
+                else "did not report what it used"
+            )
             self.context.emit("notice", text=f"the cost of this attempt is unknown: {self.name} {why}")
-        stopped_by, why = self._ending(done, told, seconds)
+        stopped_by, why = self._ending(done, report, seconds)
         changed = self.context.snapshots.changed(before, self.context.snapshots.take())
-        whole = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()
+        whole = "\n".join(plain_lines(report.words if report and report.words else done.stdout)).strip()
         words = redactor().text(whole[-_WORDS:])
         edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=words)
         claim = self._claim(whole, brief) if stopped_by == "finished" else None
@@ -119,10 +123,10 @@ class CommandCoder:
 
     def _claim(self, words: str, brief: Brief) -> Contradiction | None:
         """The contradiction that its last words report; None without one, or if code disproves it."""
-        said = list(_REPORT.finditer(words))[-1:]  # what is before it may quote the brief
-        if not said:
+        matches = list(_REPORT.finditer(words))[-1:]  # what is before it may quote the brief
+        if not matches:
             return None
-        place, why = said[0]["place"].strip(" `"), words[said[0].end() :].strip(" `*\n")[:_REPORTED]
+        place, why = matches[0]["place"].strip(" `"), words[matches[0].end() :].strip(" `*\n")[:_REPORTED]
         try:
             found = ClaimCheck(brief, self.context.snapshots).check(place)
         except ToolFault as fault:

@@ -77,9 +77,11 @@ def _codex(stdout: str, _: str) -> ReportedCost | None:
     events = list(_objects(stdout))
     turns = [event["usage"] for event in events if event.get("type") == "turn.completed" and event.get("usage")]
     items = [event["item"] for event in events if event.get("type") == "item.completed" and event.get("item")]
-    said = [item["text"] for item in items if item.get("type") == "agent_message" and isinstance(item.get("text"), str)]
+    texts = [
+        item["text"] for item in items if item.get("type") == "agent_message" and isinstance(item.get("text"), str)
+    ]
     failed = [_error(event) for event in events if event.get("type") in {"error", "turn.failed"}]
-    words = (failed or said or [""])[-1]
+    words = (failed or texts or [""])[-1]
     if not turns:
         return ReportedCost(words=words) if words else None
     return ReportedCost(
@@ -124,10 +126,10 @@ def _gemini(stdout: str, _: str) -> ReportedCost | None:
     tokens = [one["tokens"] for one in models if isinstance(one, dict) and isinstance(one.get("tokens"), dict)]
     calls = sum(_count(one.get("api") or {}, "totalRequests") for one in models if isinstance(one, dict))
     out = _sum(tokens, "candidates") + _sum(tokens, "thoughts")
-    said = words if isinstance(words, str) else ""
-    if not tokens and not said:
+    text = words if isinstance(words, str) else ""
+    if not tokens and not text:
         return None
-    return ReportedCost(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=said)
+    return ReportedCost(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=text)
 
 
 def _mini(_: str, account: str) -> ReportedCost | None:

@@ -72,8 +72,8 @@ def command_of(text: str) -> AgentCommand | None:
 def _completed(rest: str, program: str, preset: Preset, *, takes_brief: bool) -> str:
     if preset.sub and re.match(rf"{preset.sub}(\s|$)", rest):
         rest = rest[len(preset.sub) :].strip()
-    said = rest.split()
-    missing = [flag for flag in preset.flags if not _stands_in(flag, said)]
+    words = rest.split()
+    missing = [flag for flag in preset.flags if not _stands_in(flag, words)]
     parts = [program, preset.sub, *missing, rest, "" if takes_brief else preset.takes]
     return " ".join(part for part in parts if part)
 

@@ -72,10 +72,12 @@ def says_nothing(made: ast.expr | ast.FunctionDef, known: Mapping[str, Function]
         return False
     if all(map(_is_true, answers)):
         return True
-    asked = _asked(parts, answers)
-    if names[1] not in asked:
-        return not _HONEST & asked
-    return not {names[0], "super", "__class__"} & asked and not any(_asks_for_class(part, names[1]) for part in parts)
+    used_names = _asked(parts, answers)
+    if names[1] not in used_names:
+        return not _HONEST & used_names
+    return not {names[0], "super", "__class__"} & used_names and not any(
+        _asks_for_class(part, names[1]) for part in parts
+    )
 
 
 def _own_parts(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -90,16 +92,16 @@ def _own_parts(body: list[ast.stmt]) -> Iterator[ast.AST]:
 
 def _asked(parts: list[ast.AST], answers: list[ast.expr]) -> set[str]:
     """Names on which the answer depends: they are in it, decide which it is, or made one of those that do."""
-    asked = {name for answer in answers for name in _used(answer)}
+    names = {name for answer in answers for name in _used(answer)}
     made: list[tuple[set[str], set[str]]] = []
     for node in parts:
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.Match(subject=test) | ast.Assert(test=test):
-                asked.update(_used(test))
+                names.update(_used(test))
             case ast.Try(body=body, handlers=[_, *_]):
-                asked.update(name for statement in body for name in _used(statement))
+                names.update(name for statement in body for name in _used(statement))
             case ast.For(target=target, iter=source) | ast.comprehension(target=target, iter=source):
-                asked.update(_used(source))
+                names.update(_used(source))
                 made.append((_bound(target), set(_used(source))))
             case ast.Assign(targets=targets, value=value):
                 made.append(({name for target in targets for name in _bound(target)}, set(_used(value))))
@@ -112,8 +114,8 @@ def _asked(parts: list[ast.AST], answers: list[ast.expr]) -> set[str]:
             case _:
                 pass
     for _ in made:
-        asked.update(name for targets, sources in made if targets & asked for name in sources)
-    return asked
+        names.update(name for targets, sources in made if targets & names for name in sources)
+    return names
 
 
 def _bound(target: ast.expr) -> set[str]:

@@ -61,8 +61,8 @@ def constructs(text: str) -> Iterator[tuple[int, str]]:
                 yield number, f"`{match[0].strip()}` {what}"
     for match in () if text.startswith("#!") else _ON_IMPORT.finditer(code):
         if not any(start < match.start() < end for start, end in inside):
-            said = f"`{match[0]}` ends the process with success while the module is loaded"
-            yield code.count("\n", 0, match.start()) + 1, said
+            message = f"`{match[0]}` ends the process with success while the module is loaded"
+            yield code.count("\n", 0, match.start()) + 1, message
 
 
 def required_files(path: str, text: str) -> Iterator[str]:

@@ -89,8 +89,8 @@ def _no_explanations() -> None:
     from _pytest import nodes
     from _pytest.assertion import rewrite, util
 
-    told: Any = rewrite
-    told._saferepr = _no_text
+    rewriter: Any = rewrite
+    rewriter._saferepr = _no_text
     util._reprcompare = None
     node: Any = nodes.Node
     node._repr_failure_py = _no_text  # of a failed subtest pytest makes a report, which parses whole files

@@ -58,10 +58,10 @@ class Trials:
             self._guard.refused, before = "", self._guard.programs
             state, seconds, error = suite.timed(self._tests, index, following, request["each"])
             frames = suite.place_of(error, self._swapper.relative)
-            said = [type(error).__name__, str(error)[:300]] if error is not None else []
+            failure = [type(error).__name__, str(error)[:300]] if error is not None else []
             wall = time.monotonic() - wall
             starts = self._guard.programs > before
-            tell(["test", index, state, seconds, wall, said, frames, self._guard.refused, starts])
+            tell(["test", index, state, seconds, wall, failure, frames, self._guard.refused, starts])
 
     def _watch(self, request: dict[str, Any], tell: Tell) -> None:
         """Run tests, telling of each the lines it ran, each at once if asked for; then types and arguments."""
@@ -203,9 +203,9 @@ class Trials:
         """Apply a candidate, then call functions with given arguments, and run variants of tests; says all results."""
         for unit in request["units"]:
             self._swapper.apply(unit)
-        for which, asked in enumerate(request["functions"]):
-            function = self._swapper.function(asked["path"], asked["name"], asked["line"])
-            for number, literal in enumerate(asked["arguments"] if function is not None else ()):
+        for which, call in enumerate(request["functions"]):
+            function = self._swapper.function(call["path"], call["name"], call["line"])
+            for number, literal in enumerate(call["arguments"] if function is not None else ()):
                 deadline = _Deadline(request["each"])
                 result = ""
                 with deadline:

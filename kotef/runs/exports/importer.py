@@ -62,12 +62,12 @@ class Received:
             run.path.parent.mkdir(mode=0o700, exist_ok=True)
             self.run.path.rename(run.path)  # before the files: after a kill the run is there, with the way back
             try:
-                said = (*self._of_head(), *self._place_files(run, snapshots, now, paths))
+                notices = (*self._of_head(), *self._place_files(run, snapshots, now, paths))
             except BaseException:
                 shutil.rmtree(run.path, ignore_errors=True)
                 raise
             note_last_tree(run.path, snapshots.take())
-        return run, said
+        return run, notices
 
     def _take_in(self, snapshots: Snapshots) -> None:
         try:

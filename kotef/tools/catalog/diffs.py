@@ -20,7 +20,7 @@ class GitDiff(Args):
 
 def _start(context: ToolContext) -> git.RunStart:
     if context.start is None:
-        raise ToolFault("permission_denied", "nothing is compared here; read the files")
+        raise ToolFault("permission_denied", "there is nothing to compare with here; read the files")
     return context.start
 
 

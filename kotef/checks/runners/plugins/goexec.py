@@ -98,10 +98,10 @@ def pass_on(pid, number):
 
 def main(folder, binary, arguments):
     """Run it; the exit status is that of the binary."""
-    asked = [word for word in arguments if re.match(r"-test\.v(=|$)", word)]
-    own = [word for word in arguments if word not in asked]
-    verbose = bool(asked) and asked[-1] != "-test.v=false"
-    level = asked[-1:] if verbose else ["-test.v=test2json"]
+    verbose_flags = [word for word in arguments if re.match(r"-test\.v(=|$)", word)]
+    own = [word for word in arguments if word not in verbose_flags]
+    verbose = bool(verbose_flags) and verbose_flags[-1] != "-test.v=false"
+    level = verbose_flags[-1:] if verbose else ["-test.v=test2json"]
     pid, printed = start([binary] + level + own)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, lambda got, _: pass_on(pid, got))

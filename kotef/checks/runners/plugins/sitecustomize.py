@@ -196,8 +196,8 @@ class _Finder:
 
 def _own_report_of_pytest():
     """A report for each process: of two pytests in one command the second would overwrite the first's."""
-    asked, place = os.environ.get("PYTEST_ADDOPTS", ""), os.path.join(_FOLDER, "junit")
-    head, found, rest = asked.partition(place)
+    options, place = os.environ.get("PYTEST_ADDOPTS", ""), os.path.join(_FOLDER, "junit")
+    head, found, rest = options.partition(place)
     if found and ".xml" in rest and "PYTEST_CURRENT_TEST" not in os.environ:
         os.environ["PYTEST_ADDOPTS"] = "%s%s-%d%s" % (head, place, os.getpid(), rest[rest.index(".xml") :])
 
