@@ -11,14 +11,14 @@ from typing import Final
 
 from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import AgentCommand, command_of
-from kotef.coders.command.presets import PROXIES, Preset, names_passed
+from kotef.coders.command.presets import Preset, names_passed
 from kotef.errors import UsageError
 from kotef.files import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.run_settings import SandboxRequest
 from kotef.runs.sandbox_setup import Confined, with_network
-from kotef.sandbox import OFF, Confinement, Sandbox
+from kotef.sandbox import OFF, PROXIES, Confinement, Sandbox
 from kotef.settings import Price
 
 

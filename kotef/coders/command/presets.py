@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
+from kotef.sandbox import PROXIES
+
 Tells = Literal["money", "tokens", "nothing"]
 """What a program reports about its cost."""
 
-_PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-PROXIES: Final = (*_PROXIES, *(name.upper() for name in _PROXIES))
-"""Proxy variables, for programs with the network."""
 IDLE: Final = 600.0
 """Seconds a program may be silent: one long thought of a model prints nothing."""
 
