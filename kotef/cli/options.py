@@ -201,6 +201,13 @@ CODER_ENV = click.option(
     metavar="NAME",
     help="An environment variable that an agent of --coder gets; may be repeated.",
 )
+CODER_FILE = click.option(
+    "--coder-file",
+    "coder_files",
+    multiple=True,
+    metavar="PATH",
+    help="A login or settings file that an agent of --coder may read, at the same place in its home; may be repeated.",
+)
 ACCEPT = click.option(
     "--accept-ambiguous",
     is_flag=True,

@@ -133,7 +133,7 @@ _BIN: Final = frozenset({"bin", "sbin", "shims", "Scripts"})
 _OF_AN_INTERPRETER: Final = ("bin", "lib", "lib64", "include")
 
 
-_NO_RETRIES: Final = dict.fromkeys(
+_NO_RETRIES: Final[dict[str, str]] = dict.fromkeys(
     ("npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY"), "0"
 )
 
@@ -335,8 +335,12 @@ def variables(
         "GRADLE_RO_DEP_CACHE": str(home / ".gradle" / "caches"),
         "MAVEN_ARGS": maven,
         "NUGET_HTTP_CACHE_PATH": str(cache / "nuget"),
-        **({} if network else _NO_RETRIES),
+        **_retries(network=network),
     }
+
+
+def _retries(*, network: bool) -> dict[str, str]:
+    return {} if network else _NO_RETRIES
 
 
 def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:

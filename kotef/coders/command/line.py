@@ -74,6 +74,7 @@ def _completed(rest: str, program: str, preset: Preset, *, takes_brief: bool) ->
         rest = rest[len(preset.sub) :].strip()
     said = rest.split()
     missing = [flag for flag in preset.flags if not _stands_in(flag, said)]
+    missing += [f"${{{name}:+{words}}}" for name, words in preset.if_set.items()]
     parts = [program, preset.sub, *missing, rest, "" if takes_brief else preset.takes]
     return " ".join(part for part in parts if part)
 
