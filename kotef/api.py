@@ -88,6 +88,7 @@ class CommonOptions(TypedDict, total=False):
     reads: Sequence[str]
     coder: str
     coder_env: Sequence[str]
+    coder_files: Sequence[str]
     model: str
     planner_model: str
     fallback_model: str

@@ -446,6 +446,8 @@ class ToolStartedEvent(RunEvent):
     visit: int
     tool: str
     arguments: str
+    call_id: str = ""
+    """The id that the model's endpoint gave the call, at most 200 characters."""
 
 
 class ToolFinishedEvent(RunEvent):
@@ -460,6 +462,7 @@ class ToolFinishedEvent(RunEvent):
     note: str
     seconds: float
     category: str = ""
+    call_id: str = ""
 
 
 class RescuedEvent(RunEvent):
@@ -647,6 +650,8 @@ class RunFinishedEvent(RunEvent):
     reason: str
     exit_code: int
     seconds: float
+    cost: float | None = None
+    """Of the whole run; None where a part of it is unknown."""
 
 
 class UnreadEvent(RunEvent):

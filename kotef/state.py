@@ -48,6 +48,7 @@ StoppedBy = Literal[
     "model_error",
     "program_failed",
     "program_timeout",
+    "login_refused",
 ]
 
 VISIT_CAPS: Final[frozenset[StoppedBy]] = frozenset({"step_cap", "tool_budget"})
@@ -57,7 +58,7 @@ CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
     {
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
         *("mistakes", "doom_loop", "cycle", "content_repeat", "no_progress", "aborted", "model_error"),
-        *("program_failed", "program_timeout"),
+        *("program_failed", "program_timeout", "login_refused"),
     }
 )
 """Reasons that end a visit against the coder's will, shown with `Edits.detail`."""
@@ -122,6 +123,8 @@ class Task(BaseModel):
     """The chain of coders as asked for: `fixers,search:10s,model`."""
     coder_env: tuple[str, ...] = ()
     """Environment variables that the programs of the chain get besides those of their presets (`--coder-env`)."""
+    coder_files: tuple[str, ...] = ()
+    """Files that they may read although the sandbox hides them: logins and settings (`--coder-file`)."""
     resumed_after: int = 0
     """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
     goes_on_from: int = 0

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from kotef.cli.screen import one_line
 from kotef.coders.command.line import command_of
-from kotef.coders.command.presets import PROXIES, Preset, names_passed
+from kotef.coders.command.presets import Preset, names_passed
 from kotef.files import home_relative
+from kotef.sandbox import PROXIES
 
 _TELLS = {
     "money": "its cost is read from its output",

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,8 +27,8 @@ class _ServerFinding(NamedTuple):
     text: str
 
 
-def report_servers(place: Path) -> int:
-    """One line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
+def report_servers(place: Path, reads: Sequence[str] = ()) -> int:
+    """One line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5. Servers may read what `reads` name."""
     screen = console()
     named = find_servers(place).each()
     servers = [each for each in named if isinstance(each, Server)]
@@ -40,7 +41,7 @@ def report_servers(place: Path) -> int:
         screen.print(f"missing {NOT_INSTALLED}", style="red")
         return BROKEN
     with tempfile.TemporaryDirectory(prefix="kotef-") as logs:
-        sandbox = usual_sandbox(place, network=True)
+        sandbox = usual_sandbox(place, network=True, reads=reads)
         findings = [*faults, *asyncio.run(_findings(servers, place, Path(logs), sandbox))]
     for finding in findings:
         screen.print(f"{'ok' if finding.ok else 'missing':<7} {plain(finding.text)}", style="" if finding.ok else "red")
@@ -50,7 +51,10 @@ def report_servers(place: Path) -> int:
 
 
 async def _findings(servers: Sequence[Server], root: Path, logs: Path, sandbox: Sandbox) -> list[_ServerFinding]:
-    sessions = (McpSession(server, root, logs / f"{server.name}.log", sandbox) for server in servers)
+    def progress(line: str) -> None:
+        sys.stderr.write(f"{plain(line)}\n")
+
+    sessions = (McpSession(server, root, logs / f"{server.name}.log", sandbox, progress) for server in servers)
     return list(await asyncio.gather(*map(_finding, sessions)))
 
 

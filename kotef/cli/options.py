@@ -114,6 +114,15 @@ def limits(command: F) -> F:
     return command
 
 
+READS = click.option(
+    "--read",
+    "reads",
+    multiple=True,
+    metavar="PATH",
+    help="A file or folder that may be read although the sandbox hides it; may be repeated.  [setting: sandbox.read]",
+)
+
+
 def confinement(command: F) -> F:
     """The options that say what commands may touch; shared by all that run the project's commands."""
     options = (
@@ -126,14 +135,7 @@ def confinement(command: F) -> F:
             "[default: auto; setting: sandbox.level]",
         ),
         click.option("--network", is_flag=True, help="Let commands use the network.  [setting: sandbox.network]"),
-        click.option(
-            "--read",
-            "reads",
-            multiple=True,
-            metavar="PATH",
-            help="A file or folder that may be read although the sandbox hides it; may be repeated.  "
-            "[setting: sandbox.read]",
-        ),
+        READS,
     )
     for option in reversed(options):
         command = option(command)
@@ -198,6 +200,13 @@ CODER_ENV = click.option(
     multiple=True,
     metavar="NAME",
     help="An environment variable that an agent of --coder gets; may be repeated.",
+)
+CODER_FILE = click.option(
+    "--coder-file",
+    "coder_files",
+    multiple=True,
+    metavar="PATH",
+    help="A login or settings file that an agent of --coder may read, at the same place in its home; may be repeated.",
 )
 ACCEPT = click.option(
     "--accept-ambiguous",

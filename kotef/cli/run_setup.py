@@ -25,7 +25,8 @@ from kotef.state import Task
 from kotef.telemetry import leaves
 
 _COMMON = (
-    *("sandbox", "network", "reads", "coder", "model", "planner_model", "fallback_model", "base_url", "coder_env"),
+    *("sandbox", "network", "reads", "coder", "model", "planner_model", "fallback_model", "base_url"),
+    *("coder_env", "coder_files"),
     *("branch", "commit_hooks", "allow_install", "accept_ambiguous"),
 )
 _OF_RUN = (
@@ -130,6 +131,7 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
         "reads": ", ".join(task.reads),
         "variables": ", ".join(task.passed),
         "variables for the coder": ", ".join(task.coder_env),
+        "files for the coder": ", ".join(task.coder_files),
         "allowed edits of tests": ", ".join(task.allow_edits),
         "branch": f"{task.branch}{hooks}" if task.branch else "",
         "model": ", ".join(dict.fromkeys(filter(None, (task.model, task.planner_model, task.fallback_model)))),

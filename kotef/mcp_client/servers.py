@@ -32,6 +32,8 @@ class Server(BaseModel):
     headers: dict[str, str] = {}
     timeout_seconds: float = Field(default=60, gt=0, le=3600, alias="timeoutSeconds")
     """For the answer to one call of a tool."""
+    start_seconds: float = Field(default=60, gt=0, le=3600, alias="startTimeoutSeconds")
+    """From its start to its list of tools; `npx` and `uvx` first download the server."""
     shown: str = ""
     """The command line or the address as the file has it: the values of variables may be secrets."""
 

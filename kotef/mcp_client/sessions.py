@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kotef.mcp_client.log import log_without_secrets
+from kotef.mcp_client.server_process import (
+    StartError,
+    environment_of,
+    hidden_arguments,
+    must_be_startable,
+    server_room,
+    start_turn,
+)
 from kotef.mcp_client.servers import Server
 from kotef.redaction import redactor
 from kotef.sandbox import OFF, Sandbox
@@ -23,11 +31,14 @@ if TYPE_CHECKING:
     from mcp import ClientSession
     from mcp.types import CallToolResult, Tool
 
-START_SECONDS: Final = 30.0
+PROGRESS_SECONDS: Final = 5.0
+"""Between two lines about a server that has not started."""
 CLOSE_SECONDS: Final = 10.0
 MAX_TEXT: Final = 12_000
 """Characters of one result."""
 MAX_DESCRIPTION: Final = 400
+_LONGEST_LINE: Final = 200
+"""Characters of a program's line in a message."""
 _LONGEST_NAME: Final = 64
 """Characters of a tool's name that endpoints take."""
 
@@ -42,9 +53,19 @@ class McpSession:
     The library's scopes must end in the task they began in, and the visits of a run are different tasks.
     """
 
-    def __init__(self, server: Server, root: Path, log: Path, sandbox: Sandbox = OFF) -> None:
-        """Nothing is started yet; what a program says on stderr goes to `log`, and `sandbox` confines it."""
-        self.server, self.root, self.log, self.sandbox = server, root, log, sandbox
+    def __init__(
+        self,
+        server: Server,
+        root: Path,
+        log: Path,
+        sandbox: Sandbox = OFF,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """Nothing is started yet; what a program says on stderr goes to `log`, and `sandbox` confines it.
+
+        `progress` is called with one line every few seconds while the server starts.
+        """
+        self.server, self.root, self.log, self.sandbox, self.progress = server, root, log, sandbox, progress
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._session: ClientSession | None = None
@@ -53,15 +74,29 @@ class McpSession:
         """Start the server and ask for its tools. Raises `ServerFault`; it is closed then."""
         ready: asyncio.Future[list[Tool]] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._serve(ready))
-        either: list[asyncio.Future[Any]] = [ready, self._task]
-        await asyncio.wait(either, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        await self._started(ready, self._task)
         if ready.done():
             return ready.result()
         ended = self._task.done()
         await self.close()
-        why = self._why() if ended else f"no output for {START_SECONDS:.0f} s"
+        why = self._why() if ended else self._late()
         shown = f" ({self.server.shown[:100]})" if self.server.shown else ""
         raise ServerFault(f"MCP server {self.server.name}{shown} did not start: {why}")
+
+    async def _started(self, ready: "asyncio.Future[list[Tool]]", task: "asyncio.Task[None]") -> None:
+        """Wait until the server is ready, has ended or is too late, and report in between."""
+        loop, limit = asyncio.get_running_loop(), self.server.start_seconds
+        begin = loop.time()
+        while (left := begin + limit - loop.time()) > 0:
+            either: list[asyncio.Future[Any]] = [ready, task]
+            patience = min(left, PROGRESS_SECONDS)
+            done, _ = await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            if done:
+                return
+            if self.progress is not None and loop.time() - begin < limit:
+                spent = f"{loop.time() - begin:.0f} of at most {limit:g} s"
+                words = f": {last}" if (last := self._last_words()) else ""
+                self.progress(f"MCP server {self.server.name} is starting, {spent}{words}")
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """The text of one result, bounded. Raises `ToolFault` for a refusal, a failure and a server that has ended."""
@@ -106,30 +141,21 @@ class McpSession:
             if not logger.handlers:
                 logger.addHandler(logging.NullHandler())
         async with AsyncExitStack() as stack:
-            read, write = await self._streams(stack)
-            session = await stack.enter_async_context(ClientSession(read, write))
-            await session.initialize()
-            tools = await _tools(session)
+            async with AsyncExitStack() as starting:
+                read, write = await self._streams(stack, starting)
+                session = await stack.enter_async_context(ClientSession(read, write))
+                await session.initialize()
+                tools = await _tools(session)
             self._session = session
             if not ready.done():
                 ready.set_result(tools)
             await self._closing.wait()
             self._session = None
 
-    async def _streams(self, stack: AsyncExitStack) -> tuple[Any, Any]:
+    async def _streams(self, stack: AsyncExitStack, starting: AsyncExitStack) -> tuple[Any, Any]:
         server = self.server
         if server.type == "stdio":
-            from mcp.client.stdio import StdioServerParameters, stdio_client
-
-            log = await stack.enter_async_context(log_without_secrets(self.log))
-            command, *arguments = self.sandbox.within([server.command, *server.args], cwd=self.root)
-            parameters = StdioServerParameters(
-                command=command,
-                args=arguments,
-                env=self.sandbox.environment(server.env),
-                cwd=self.root,
-            )
-            return await stack.enter_async_context(stdio_client(parameters, errlog=log))
+            return await self._of_program(stack, starting)
         if server.type == "sse":
             from mcp.client.sse import sse_client
 
@@ -139,18 +165,44 @@ class McpSession:
         read, write, _ = await stack.enter_async_context(streamablehttp_client(server.url, headers=server.headers))
         return read, write
 
+    async def _of_program(self, stack: AsyncExitStack, starting: AsyncExitStack) -> tuple[Any, Any]:
+        """The streams of a program, which is started in a room of its own. Raises `StartError`."""
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        server, root = self.server, self.root
+        log = await stack.enter_async_context(log_without_secrets(self.log))
+        await starting.enter_async_context(start_turn(server, root, self.sandbox))
+        sandbox = stack.enter_context(server_room(server, root, self.sandbox))
+        environment = environment_of(server, sandbox)
+        must_be_startable(server, root, environment, sandbox)
+        command, *arguments = sandbox.within([server.command, *server.args], cwd=root)
+        parameters = StdioServerParameters(command=command, args=arguments, env=environment, cwd=root)
+        return await stack.enter_async_context(stdio_client(parameters, errlog=log))
+
+    def _last_words(self) -> str:
+        """The last line a program wrote on stderr."""
+        with suppress(OSError):
+            return self.log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2][:_LONGEST_LINE]
+        return ""
+
+    def _late(self) -> str:
+        """Why a server that is still at work is given up."""
+        limit = f"no answer within {self.server.start_seconds:g} s, the server's `startTimeoutSeconds`"
+        return clip_line(": ".join(part for part in (limit, self._last_words()) if part), 300)
+
     def _why(self) -> str:
         """The first error of the task that has ended, and where a program says something, its last words."""
         error = self._task.exception() if self._task and not self._task.cancelled() else None
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        last_line = ""
-        with suppress(OSError):
-            last_line = self.log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        if isinstance(error, StartError):
+            return str(error)
         words = str(error or "")
         if words in {"", "Connection closed"}:  # which of the two is a race between its end and our question
             words = "it ended before it answered"
-        return clip_line(": ".join(part for part in (words, last_line) if part), 300)
+        hidden = hidden_arguments(self.server, self.sandbox) if self.server.type == "stdio" else ""
+        failure = clip_line(": ".join(part for part in (words, self._last_words()) if part), 300)
+        return f"{failure}; {hidden}" if hidden else failure
 
 
 class Servers:
@@ -159,12 +211,12 @@ class Servers:
     def __init__(
         self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None], sandbox: Sandbox = OFF
     ) -> None:
-        """`say` is called with one line about a server that does not start; the run continues without its tools.
+        """`say` is called with a line about a server that starts slowly, or not at all; the run continues without it.
 
         `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
         """
         self._say = say
-        self._sessions = [McpSession(server, root, logs / f"mcp-{server.name}.log", sandbox) for server in servers]
+        self._sessions = [McpSession(server, root, logs / f"mcp-{server.name}.log", sandbox, say) for server in servers]
         self._rows: list[ToolSpec] | None = None
 
     async def rows(self) -> list[ToolSpec]:

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 MAX_GOAL = 20_000
 MAX_WAIT = 50.0
 """Seconds a question may be held back; clients give up at a minute."""
+MAX_CHECK_WAIT = 3600.0
+"""Seconds for a check, whose progress notifications keep clients waiting that heed them."""
 
 Command = Annotated[str, Field(min_length=1, max_length=2_000)]
 RunId = Annotated[str, Field(min_length=1, max_length=100, description="id of the run, or a unique prefix of it")]
@@ -75,4 +77,12 @@ class ReadIssues(ToolRequest):
 
 
 class CheckRequest(ToolRequest):
-    """Nothing: the project's checks, as `kotef check` runs them."""
+    """How long to wait for the project's checks, as `kotef check` runs them, and which one to go on waiting for."""
+
+    wait_seconds: float = Field(
+        default=MAX_WAIT,
+        ge=0,
+        le=MAX_CHECK_WAIT,
+        description="answer after at most this many seconds; if the checks are still running, the answer says so",
+    )
+    check_id: str = Field(default="", max_length=40, description="of an answer that said `running`: wait for that one")

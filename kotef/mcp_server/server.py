@@ -11,7 +11,7 @@ from kotef import __version__
 from kotef.errors import KotefError, UsageError
 from kotef.mcp_server import requests
 from kotef.mcp_server.background_run import Detached, at_work, until
-from kotef.mcp_server.check import check
+from kotef.mcp_server.check import Checks, Progress
 from kotef.mcp_server.status import Status, Told, status_of
 from kotef.redaction import redactor
 from kotef.runs import store
@@ -40,6 +40,8 @@ class Offer(NamedTuple):
     takes: type[requests.ToolRequest]
     reads_only: bool
     gives: type[Status] | None = None
+    reports: bool = False
+    """Whether it sends notifications of progress."""
 
 
 OFFERS: Final = {
@@ -68,9 +70,11 @@ OFFERS: Final = {
         reads_only=True,
     ),
     "check": Offer(
-        "Run the project's own checks and judge them, compared with HEAD where something is uncommitted; no edits.",
+        "Run the project's own checks and judge them, compared with HEAD where something is uncommitted; no edits. If "
+        "the answer has state `running`, call it again with its checkId as check_id.",
         requests.CheckRequest,
         reads_only=True,
+        reports=True,
     ),
 }
 
@@ -82,12 +86,16 @@ class Workspace:
     root: Path
     told: Told
     runs: Detached = field(init=False)
+    checks: Checks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.runs = Detached(self.root)
+        self.runs, self.checks = Detached(self.root), Checks(self.root)
 
-    async def answer(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What a tool found, without secrets. Raises `KotefError`, and nothing else on purpose."""
+    async def answer(self, name: str, arguments: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
+        """What a tool found, without secrets. Raises `KotefError`, and nothing else on purpose.
+
+        `progress` is called while a tool that takes long is at work.
+        """
         offer = OFFERS.get(name)
         if offer is None:
             raise UsageError(f"there is no tool {name!r:.60}", hint=f"the tools are {', '.join(OFFERS)}")
@@ -96,8 +104,9 @@ class Workspace:
         except ValidationError as error:
             raise UsageError(_problem(error)) from None
         self.runs.reap()
-        act: Callable[[Any], Awaitable[dict[str, Any]]] = getattr(self, f"_{name}")
-        return redactor().whole(await act(given))
+        act: Callable[..., Awaitable[dict[str, Any]]] = getattr(self, f"_{name}")
+        found = await (act(given, progress) if offer.reports else act(given))
+        return redactor().whole(found)
 
     async def _start_run(self, given: requests.StartRun) -> dict[str, Any]:
         if not (given.goal.strip() or given.ticket):
@@ -122,8 +131,8 @@ class Workspace:
             "problems": [str(problem) for problem in log.problems],
         }
 
-    async def _check(self, _: requests.CheckRequest) -> dict[str, Any]:
-        return await check(self.root)
+    async def _check(self, given: requests.CheckRequest, progress: Progress | None) -> dict[str, Any]:
+        return await self.checks.ask(given.check_id, given.wait_seconds, progress)
 
     def _status(self, run: store.RunDir, lines: int = 5) -> dict[str, Any]:
         return status_of(self.root, run, self.told, lines).model_dump(mode="json", by_alias=True)
@@ -140,7 +149,7 @@ def server_for(workspace: Workspace) -> "Server[Any, Any]":
 
     async def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            return await workspace.answer(name, arguments)
+            return await workspace.answer(name, arguments, _progress_of(server))
         except KotefError as error:
             raise RuntimeError(" ".join(redactor().text(str(error)).split())) from None
 
@@ -154,8 +163,24 @@ async def serve(workspace: Workspace) -> None:
     from mcp.server.stdio import stdio_server
 
     server = server_for(workspace)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    try:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+    finally:
+        await workspace.checks.close()
+
+
+def _progress_of(server: "Server[Any, Any]") -> Progress | None:
+    """What sends progress to the client of the request at work; None if it asked for none."""
+    context = server.request_context
+    token = context.meta.progressToken if context.meta else None
+    if token is None:
+        return None
+
+    async def progress(seconds: float, words: str) -> None:
+        await context.session.send_progress_notification(token, seconds, message=words)
+
+    return progress
 
 
 def _tool(name: str, offer: Offer) -> "Tool":

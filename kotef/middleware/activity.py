@@ -18,6 +18,7 @@ from kotef.tools.registry import BY_NAME
 
 MAX_NAME: Final = 80
 """Characters of a tool's name: a model may call anything."""
+_LONGEST_ID: Final = 200
 
 
 class ToolActivity(AgentMiddleware[Any, Any, Any]):
@@ -37,7 +38,8 @@ class ToolActivity(AgentMiddleware[Any, Any, Any]):
         call = request.tool_call
         name, shown = plain(call["name"], MAX_NAME), _shown(call["name"], call["args"])
         await next_step()
-        self.emit("tool_started", visit=self.visit, tool=name, arguments=shown[:300])
+        call_id = plain(call["id"] or "", _LONGEST_ID)
+        self.emit("tool_started", visit=self.visit, tool=name, arguments=shown[:300], call_id=call_id)
         started = time.monotonic()
         result = await handler(request)
         failed = isinstance(result, ToolMessage) and (
@@ -52,6 +54,7 @@ class ToolActivity(AgentMiddleware[Any, Any, Any]):
             ok=not failed,
             note="".join(note)[:200],
             category=_category(result) if failed else "",
+            call_id=call_id,
             seconds=round(time.monotonic() - started, 3),
         )
         return result

@@ -169,6 +169,6 @@ def _stuck(state: AgentState) -> Ending | None:
 
 def _model_unavailable(state: AgentState) -> Ending | None:
     edits = state.get("edits")
-    if edits is None or edits.stopped_by != "model_error":
+    if edits is None or edits.stopped_by not in ("model_error", "login_refused"):
         return None
-    return Ending("model_unavailable", "model_error", edits.detail)
+    return Ending("model_unavailable", edits.stopped_by, edits.detail)

@@ -26,7 +26,7 @@ from kotef.workspace import forget_last_tree, note_last_tree
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {
-        *("model_error", "exhausted", "search_time", "none_is_right", "contradiction"),
+        *("model_error", "login_refused", "exhausted", "search_time", "none_is_right", "contradiction"),
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
     }
 )

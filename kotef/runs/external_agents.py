@@ -11,14 +11,14 @@ from typing import Final
 
 from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import AgentCommand, command_of
-from kotef.coders.command.presets import PROXIES, Preset, names_passed
+from kotef.coders.command.presets import Preset, names_passed
 from kotef.errors import UsageError
-from kotef.files import at_home
+from kotef.files import at_home, home_relative
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.run_settings import SandboxRequest
 from kotef.runs.sandbox_setup import Confined, with_network
-from kotef.sandbox import OFF, Confinement, Sandbox
+from kotef.sandbox import OFF, PROXIES, Confinement, Sandbox
 from kotef.settings import Price
 
 
@@ -76,11 +76,12 @@ def must_be_hireable(
     root: Path,
     *,
     more: Sequence[str],
+    files: Sequence[str] = (),
     max_cost: float | None,
     prices: Mapping[str, Price],
     env: Mapping[str, str] = os.environ,
 ) -> None:
-    """UsageError if a chain of programs could not begin: none is installed, or a variable or a price is missing."""
+    """UsageError if a chain of programs could not begin: none is installed, or a variable, file or price is missing."""
     commands = commands_in(chain)
     if more and not commands:
         hint = "use it with --coder 'PROGRAM {brief}'"
@@ -88,6 +89,11 @@ def must_be_hireable(
     for name in more:
         if name not in env:
             raise UsageError(f"--coder-env {name}: no such variable", hint="set it, or leave it out")
+    if files and not commands:
+        hint = "use it with --coder 'PROGRAM {brief}'"
+        raise UsageError("--coder-file: no coder of this run is a program", hint=hint)
+    for name in files:
+        _must_be_handed(name)
     for name, command in commands.items() if max_cost is not None else ():
         tells = command.preset.tells if command.preset else "nothing"
         if tells == "nothing":
@@ -109,6 +115,7 @@ def hired_of(
     confined: Confined,
     *,
     more: Sequence[str],
+    files: Sequence[str] = (),
     config: UserConfig,
     env: Mapping[str, str] = os.environ,
 ) -> Hired:
@@ -122,12 +129,14 @@ def hired_of(
         got: list[str] = []
         if sandbox.confinement is not None:
             confinement = _settled(sandbox.confinement, command, env, got)
+            confinement = _handed(confinement, [at_home(name) for name in files], env, got)
             sandbox = replace(sandbox, confinement=confinement)
         given[name] = AgentGrant(
             _told_where(command, sandbox), sandbox, names, config.prices.get(name), env.get("PATH", ""), root
         )
         notices.append(_notice(name, sandbox, names, got))
         logins |= _logins(command.preset, env)
+    logins |= _named_secrets("coder_file", (at_home(name) for name in files))
     return Hired(given, tuple(notices), logins)
 
 
@@ -196,6 +205,47 @@ def _settled(confinement: Confinement, command: AgentCommand, env: Mapping[str, 
     return replace(confinement, readable=(*confinement.readable, *hidden), shared=tuple(shared))
 
 
+def _must_be_handed(name: str) -> None:
+    """UsageError for a file of `--coder-file` that is missing, no file, or too large to look for secrets in it."""
+    path = at_home(name)
+    try:
+        size = path.stat().st_size if path.is_file() else None
+    except OSError:
+        size = None
+    if size is None:
+        raise UsageError(f"--coder-file {name}: no such file", hint="name a file; `--read` lets commands read folders")
+    if size > LARGEST:
+        raise UsageError(f"--coder-file {name}: it is larger than {LARGEST:,} bytes", hint="name a smaller file")
+
+
+def _handed(confinement: Confinement, files: Sequence[Path], env: Mapping[str, str], got: list[str]) -> Confinement:
+    """The same with files that a person hands over: readable, and in the private home where they are in the real one.
+
+    They take the place of what the program's row gives it there. The home of the program is its own, so a program can
+    replace the link, and with it only its own view.
+    """
+    home, place = Path(env.get("HOME") or "/nonexistent"), confinement.room / "home"
+    real = [Path(os.path.realpath(path)) for path in files]
+    for path, source in zip(files, real, strict=True):
+        name = _name_at_home(path.absolute(), home, env)
+        if name is not None:
+            _room_for(place / name)
+            (place / name).unlink(missing_ok=True)
+            (place / name).symlink_to(source)
+        got.append(f"{home_relative(str(path))} (read-only)")
+    hidden = [path for path in real if _is_below(path, confinement.hidden)]
+    shared = tuple(path for path in confinement.shared if path not in real)
+    return replace(confinement, readable=(*confinement.readable, *hidden), shared=shared)
+
+
+def _name_at_home(path: Path, home: Path, env: Mapping[str, str]) -> Path | None:
+    """The place of a file below the home of a program, which looks for settings in `.config`; None if it has none."""
+    moved = env.get("XDG_CONFIG_HOME")
+    if moved and path.is_relative_to(moved):
+        return Path(".config", path.relative_to(moved))
+    return path.relative_to(home) if path.is_relative_to(home) else None
+
+
 def _room_for(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
 
@@ -236,6 +286,10 @@ def _logins(preset: Preset | None, env: Mapping[str, str]) -> dict[str, str]:
     if preset is None:
         return {}
     home = Path(env.get("HOME") or "/nonexistent")
-    files = (*preset.copied, *preset.shared)
-    found = dict.fromkeys(secret for name in files for secret in secrets_in(_real(name, home, env)))
-    return {f"{preset.name}_login_{number}": secret for number, secret in enumerate(found)}
+    files = (_real(name, home, env) for name in (*preset.copied, *preset.shared))
+    return _named_secrets(f"{preset.name}_login", files)
+
+
+def _named_secrets(name: str, files: Iterable[Path]) -> dict[str, str]:
+    found = dict.fromkeys(secret for path in files for secret in secrets_in(path))
+    return {f"{name}_{number}": secret for number, secret in enumerate(found)}

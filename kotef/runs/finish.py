@@ -93,6 +93,7 @@ def finish(
         reason=result.reason,
         exit_code=result.exit_code,
         seconds=round(result.usage.seconds, 3),
+        cost=result.usage.cost,
     )
     return result
 

@@ -87,6 +87,7 @@ def prepare(
         passed=in_force.value("env.pass"),
         setup=in_force.value("setup.commands"),
         coder_env=request.coder_env,
+        coder_files=request.coder_files,
         interactive=request.interactive,
         memory=known.memories,
         coder="",

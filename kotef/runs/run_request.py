@@ -26,6 +26,7 @@ class CommonRequest:
     fallback_model: str | None = None
     base_url: str | None = None
     coder_env: tuple[str, ...] = ()
+    coder_files: tuple[str, ...] = ()
     branch: str | None = None
     commit_hooks: bool = False
     allow_install: bool = False

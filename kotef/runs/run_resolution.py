@@ -195,14 +195,14 @@ def _equip(
     """Raises what is wrong with any of it, and hides from now on what servers and hired agents are given."""
     root, user, place = here.root, here.config, here.repository.place
     selection.need_prices(task.limits.max_cost, user)
-    more, max_cost = task.coder_env, task.limits.max_cost
-    must_be_hireable(selection.chain, root, more=more, max_cost=max_cost, prices=user.prices)
+    more, files, max_cost = task.coder_env, task.coder_files, task.limits.max_cost
+    must_be_hireable(selection.chain, root, more=more, files=files, max_cost=max_cost, prices=user.prices)
 
     configured, unused = found
     servers = configured.servers()
     request = SandboxRequest(task.sandbox, task.network, task.reads)
     confined = confined_of(root, request, opened=bool(servers or task.setup))
-    hired = hired_of(selection.chain, root, request, confined, more=more, config=user)
+    hired = hired_of(selection.chain, root, request, confined, more=more, files=files, config=user)
     if servers or hired.given:
         passed = (*task.passed, *hired.names)
         hide(root, user, servers=servers, passed=passed, logins=hired.logins, addresses=addresses)
@@ -231,6 +231,7 @@ def _changed(here: ResolvedWorkspace, run: store.RunDir, task: Task, request: Re
         "allow_install": task.allow_install or request.allow_install,
         "interactive": request.interactive,
         "coder_env": tuple(dict.fromkeys((*task.coder_env, *request.coder_env))),
+        "coder_files": tuple(dict.fromkeys((*task.coder_files, *request.coder_files))),
         **aimed_again(here.root, request.branch, task, hooks=request.commit_hooks),
     }
     return task.model_copy(update=update)

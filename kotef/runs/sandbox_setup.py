@@ -46,13 +46,14 @@ def confined_of(root: Path, asked: SandboxRequest, *, opened: bool) -> Confined:
     return Confined(sandbox, replace(sandbox, confinement=_confinement(root, asked.reads, network=True)), notices)
 
 
-def usual_sandbox(root: Path, *, network: bool) -> Sandbox:
+def usual_sandbox(root: Path, *, network: bool, reads: Sequence[str] = ()) -> Sandbox:
     """The best there is for what a person starts by hand, or as KOTEF_SANDBOX says; without any level there is none.
 
+    `reads` are files and folders outside the workspace that it may read.
     Raises `UsageError` for an unknown level, `SandboxError` for a named one that is not available.
     """
     wanted = run_settings({}, UserConfig(), Settings()).sandbox.wanted
-    return sandbox_of(root, wanted, network=network, reads=(), ci=False)[0]
+    return sandbox_of(root, wanted, network=network, reads=reads, ci=False)[0]
 
 
 def sandbox_of(

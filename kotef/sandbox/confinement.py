@@ -12,6 +12,7 @@ from kotef.sandbox.masks import Masks
 from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches
 from kotef.sandbox.services import reachable_services
+from kotef.sandbox.tool_folders import tool_folders
 from kotef.sandbox.toolchains import settle, toolchains, variables
 from kotef.workspace import Environments, repositories
 
@@ -84,6 +85,8 @@ class Confinement:
     """Installed environments of the workspace that are read-only, after `close_off`."""
     shared: tuple[Path, ...] = ()
     """Files of the real home that may be written: logins of a program that a person chose to start."""
+    downloads: Path | None = None
+    """Where package managers keep caches and tools in place of the room's cache; it outlives the room."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
@@ -94,7 +97,7 @@ class Confinement:
     @property
     def cache(self) -> Path:
         """Where package managers of this room keep their caches."""
-        return self.room / "cache"
+        return self.downloads or self.room / "cache"
 
     @property
     def temporary(self) -> Path:
@@ -122,9 +125,23 @@ class Confinement:
     def with_fresh_room(self) -> "Confinement":
         """The same with a fresh room, without anything that a command left. `leave_room` removes the room."""
         room = take_room(self.room.parent)
-        copy_caches(self.seed, room / "cache", writable=self.network)
-        settle(room / "home", self.home, room / "cache", self.seed, self.given, network=self.network)
-        return replace(self, room=room, environment=_environment(room, self.home, self.seed, self.given))
+        cache = room / "cache"
+        copy_caches(self.seed, cache, writable=self.network)
+        settle(room / "home", self.home, cache, self.seed, self.given, network=self.network)
+        environment = _environment(room, cache, self.home, self.seed, self.given, network=self.network)
+        return replace(self, room=room, downloads=None, environment=environment)
+
+    def with_downloads(self, downloads: Path) -> "Confinement":
+        """The same with a fresh room whose package managers write into `downloads`, for a program a person chose.
+
+        `downloads` exists and is real. The program may have changed what is in it at an earlier start. `leave_room`
+        removes the room, and leaves `downloads`. Raises OSError where a folder in it cannot be used.
+        """
+        room = take_room(self.room.parent)
+        settle(room / "home", self.home, downloads, self.seed, self.given, network=self.network)
+        usual = _environment(room, downloads, self.home, self.seed, self.given, network=self.network)
+        environment = (*usual, *tool_folders(downloads, self.home, self.given).items())
+        return replace(self, room=room, downloads=downloads, environment=environment)
 
 
 def confine(
@@ -166,16 +183,18 @@ def confine(
         room=room,
         seed=seed,
         network=network,
-        environment=_environment(room, home, seed, env),
+        environment=_environment(room, room / "cache", home, seed, env, network=network),
         home=home,
         given=dict(env),
         environments=Environments(root),
     )
 
 
-def _environment(room: Path, home: Path, seed: Path, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _environment(
+    room: Path, cache: Path, home: Path, seed: Path, env: Mapping[str, str], *, network: bool
+) -> tuple[tuple[str, str], ...]:
     """Variables that point the commands of a room to its folders."""
-    return (("TMPDIR", str(room / "tmp")), *variables(room / "cache", home, room / "home", seed, env).items())
+    return (("TMPDIR", str(room / "tmp")), *variables(cache, home, room / "home", seed, env, network=network).items())
 
 
 def _there(paths: Iterable[Path]) -> tuple[Path, ...]:

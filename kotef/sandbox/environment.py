@@ -10,6 +10,8 @@ _PASSED: Final = re.compile(
     r"""
     PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | TZ | LANG | LANGUAGE | LC_\w+ | HOSTNAME | XDG_\w+
     | SSL_CERT_(?:FILE|DIR) | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE | NODE_EXTRA_CA_CERTS | GIT_SSL_CAINFO
+    | PIP_CERT | UV_(?:NATIVE_TLS|SYSTEM_CERTS) | npm_config_cafile | NODE_USE_SYSTEM_CA
+    | (?i:npm_config_registry) | PIP_(?:EXTRA_)?INDEX_URL | UV_(?:DEFAULT_INDEX|INDEX|(?:EXTRA_)?INDEX_URL)
     | SOURCE_DATE_EPOCH | LD_LIBRARY_PATH | DYLD_LIBRARY_PATH | PKG_CONFIG_PATH | CPATH | LIBRARY_PATH
     | CC | CXX | CFLAGS | CXXFLAGS | CPPFLAGS | LDFLAGS | MAKEFLAGS | CMAKE_\w+
     | WORKON_HOME | VIRTUAL_ENV | PYENV\w* | CONDA\w*
@@ -26,7 +28,11 @@ _PASSED: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Where toolchains, their caches and certificates are, and the locale. Proxies are not here: they carry logins."""
+"""Where toolchains, registries, caches and certificates are, and the locale. No proxies: they carry logins."""
+
+_PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+PROXIES: Final = (*_PROXIES, *(name.upper() for name in _PROXIES))
+"""Proxy variables, for programs with the network that a person chose to start."""
 
 _LOGIN_IN_URL: Final = re.compile(r"://[^/\s@]+@")
 

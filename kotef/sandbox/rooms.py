@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from kotef.sandbox.confinement import Confinement
 from kotef.sandbox.private_home import leave_room
@@ -89,6 +90,22 @@ def fresh_room(sandbox: Sandbox) -> Iterator[Sandbox]:
         yield sandbox
         return
     confinement = sandbox.confinement.with_fresh_room()
+    try:
+        yield replace(sandbox, confinement=confinement)
+    finally:
+        leave_room(confinement.room)
+
+
+@contextmanager
+def downloading_room(sandbox: Sandbox, downloads: Path) -> Iterator[Sandbox]:
+    """A fresh room for a program that a person chose to start; its package managers find `downloads` at its next start.
+
+    Raises OSError where a folder in `downloads` cannot be used.
+    """
+    if sandbox.confinement is None:
+        yield sandbox
+        return
+    confinement = sandbox.confinement.with_downloads(downloads)
     try:
         yield replace(sandbox, confinement=confinement)
     finally:

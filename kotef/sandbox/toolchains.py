@@ -133,6 +133,11 @@ _BIN: Final = frozenset({"bin", "sbin", "shims", "Scripts"})
 _OF_AN_INTERPRETER: Final = ("bin", "lib", "lib64", "include")
 
 
+_NO_RETRIES: Final[dict[str, str]] = dict.fromkeys(
+    ("npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY"), "0"
+)
+
+
 def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collection[Path] = ()) -> tuple[Path, ...]:
     """Folders that the project's programs are in or read from; some may not exist, some may be outside `home`.
 
@@ -302,10 +307,12 @@ def _harmless(path: Path, *, by_line: bool) -> str | None:
     return None if len(text) > _MOST_SETTINGS or _LOGIN.search(text) else text
 
 
-def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str, str]) -> dict[str, str]:
+def variables(
+    cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str, str], *, network: bool = False
+) -> dict[str, str]:
     """Variables that point programs to the home `place`, to caches they may write, and to existing downloads.
 
-    Package managers must not try again: without network that is all they would do for minutes.
+    Without network package managers must not try again: that is all they would do for minutes.
     """
     maven = f"-Dmaven.repo.local={cache}/m2 -Dmaven.repo.local.tail={seed}/m2,{home}/.m2/repository"
     caching = _go_cache(cache / "go-build", home, env)
@@ -327,12 +334,13 @@ def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str
         "GRADLE_USER_HOME": str(cache / "gradle"),
         "GRADLE_RO_DEP_CACHE": str(home / ".gradle" / "caches"),
         "MAVEN_ARGS": maven,
-        "npm_config_fetch_retries": "0",
-        "PIP_RETRIES": "0",
-        "UV_HTTP_RETRIES": "0",
-        "CARGO_NET_RETRY": "0",
         "NUGET_HTTP_CACHE_PATH": str(cache / "nuget"),
+        **_retries(network=network),
     }
+
+
+def _retries(*, network: bool) -> dict[str, str]:
+    return {} if network else _NO_RETRIES
 
 
 def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:

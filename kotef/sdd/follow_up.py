@@ -40,6 +40,8 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
             return f"answer the question with an assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
             return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"
+        case "model_unavailable" if reason == "login_refused":
+            return f"log in to the agent, or hand its login over (`--coder-env`, `--coder-file`), then resume: {why}"
         case "model_unavailable":
             return f"run `kotef doctor`, fix the endpoint ({why}), then resume"
         case "interrupted":

@@ -8,6 +8,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.utils.utils import LC_AUTO_PREFIX
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from kotef.redaction import redactor
@@ -82,7 +83,10 @@ def _endpoint(base_url: str) -> dict[str, Any]:
 def _answered(message: AIMessage) -> dict[str, Any]:
     metadata = message.response_metadata
     usage = message.usage_metadata
-    facts: dict[str, Any] = {"gen_ai.response.model": metadata.get("model_name"), "gen_ai.response.id": message.id}
+    facts: dict[str, Any] = {
+        "gen_ai.response.model": metadata.get("model_name"),
+        "gen_ai.response.id": _response_id(message),
+    }
     if reason := metadata.get("finish_reason"):
         facts["gen_ai.response.finish_reasons"] = [str(reason)]
     if usage is not None:
@@ -90,6 +94,13 @@ def _answered(message: AIMessage) -> dict[str, Any]:
         facts["gen_ai.usage.output_tokens"] = usage["output_tokens"]
         facts["gen_ai.usage.cache_read.input_tokens"] = usage.get("input_token_details", {}).get("cache_read")
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _response_id(message: AIMessage) -> str | None:
+    """The id that the endpoint gave its answer; None without one: the framework's own means nothing to it."""
+    given = message.response_metadata.get("id")
+    own = message.id if message.id and not message.id.startswith((LC_AUTO_PREFIX, "run-")) else None
+    return str(given) if given else own
 
 
 def _conversation(messages: list[BaseMessage]) -> dict[str, str]:

@@ -16,7 +16,6 @@ from kotef.events import (
     MendedEvent,
     MistakeRecoveryEvent,
     ModelAdaptedEvent,
-    ModelAnswerEvent,
     ModelCallEvent,
     ModelFallbackEvent,
     ModelRetryEvent,
@@ -79,7 +78,6 @@ class Spans:
         self._since = time.time_ns()
         """When the node before this one ended."""
         self._open: dict[tuple[str, ...], list[Span]] = {}
-        self._cost = 0.0
 
     def span(
         self,
@@ -128,7 +126,8 @@ class Spans:
         self._run.set_attributes(
             {f"kotef.{name}": getattr(ending, name) for name in ("outcome", "reason", "exit_code")}
         )
-        self._run.set_attribute("kotef.cost", self._cost)
+        if ending.cost is not None:
+            self._run.set_attribute("kotef.cost", ending.cost)
         if outcome not in ("verified", "unverified"):
             self._run.set_attribute("error.type", outcome)
             self._run.set_status(Status(StatusCode.ERROR))
@@ -158,8 +157,6 @@ class Spans:
             case ModelCallEvent():
                 node = "coder" if event.node in ("coder", "compaction") else "planner"
                 self._enter(max(self._number, event.visit), node)
-            case ModelAnswerEvent():
-                self._cost += event.cost
             case PlannedEvent():
                 self._enter(event.visit, "planner")
                 self._set(kotef={"plan.source": event.source, "plan.steps": len(event.steps)})
@@ -173,7 +170,7 @@ class Spans:
             case ToolStartedEvent():
                 self._tool_started(event)
             case ToolFinishedEvent():
-                self._end(("tool", event.tool, event.arguments), ok=event.ok)
+                self._end(_key_of(event), ok=event.ok)
             case _ if isinstance(event, _TOLD):
                 self._tell(event)
 
@@ -181,11 +178,11 @@ class Spans:
         named = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": event.tool,
+            "gen_ai.tool.call.id": event.call_id or None,
             "gen_ai.tool.type": "function",
         }
         attributes = {"gen_ai.tool.call.arguments": event.arguments} if self.content else {}
-        key = ("tool", event.tool, event.arguments)
-        self._begin(key, f"execute_tool {event.tool}", **self.place, **named, **attributes)
+        self._begin(_key_of(event), f"execute_tool {event.tool}", **self.place, **named, **attributes)
 
     def _tell(self, event: RunEvent) -> None:
         """Attributes that are numbers or booleans, and with `content` also texts."""
@@ -244,6 +241,11 @@ class Spans:
 
     def _text(self, **texts: str) -> dict[str, str]:
         return {f"kotef.{name}": text for name, text in texts.items()} if self.content else {}
+
+
+def _key_of(event: ToolStartedEvent | ToolFinishedEvent) -> tuple[str, ...]:
+    """What the start and the end of one call have in common; calls of an answer may share the id, or have none."""
+    return ("tool", event.call_id, event.tool, event.arguments)
 
 
 def _of_run(task: Task) -> dict[str, Any]:

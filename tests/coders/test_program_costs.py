@@ -52,6 +52,40 @@ GEMINI = "Loaded cached credentials.\n" + json.dumps(
 )
 
 
+QWEN = json.dumps(
+    [
+        {"type": "system", "subtype": "init"},
+        {
+            "type": "result",
+            "is_error": False,
+            "result": "Fixed it.",
+            "stats": {
+                "models": {
+                    "scripted": {
+                        "api": {"totalRequests": 2},
+                        "tokens": {"prompt": 200, "candidates": 40, "cached": 30, "thoughts": 2},
+                    }
+                }
+            },
+        },
+    ]
+)
+
+
+def opencode(cost: float) -> str:
+    tokens = {"input": 100, "output": 20, "reasoning": 5, "cache": {"read": 7, "write": 3}}
+    step = json.dumps({"type": "step_finish", "part": {"tokens": tokens, "cost": cost}})
+    return "\n".join((step, json.dumps({"type": "text", "part": {"text": "Fixed it."}}), step))
+
+
+def pi(cost: float) -> str:
+    usage = {"input": 100, "output": 20, "cacheRead": 7, "cacheWrite": 3, "cost": {"total": cost}}
+    content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Fixed it."}]
+    answer = {"role": "assistant", "content": content, "usage": usage}
+    messages = [{"role": "user", "content": "do"}, answer, answer]
+    return "\n".join(json.dumps({"type": "message_end", "message": one}) for one in messages)
+
+
 def mini(cost: float) -> str:
     answer = {"role": "assistant", "extra": {"response": {"usage": {"prompt_tokens": 70, "completion_tokens": 9}}}}
     stats = {"instance_cost": cost, "api_calls": 2}
@@ -88,6 +122,33 @@ def test_mini_tells_money_where_it_knows_the_price() -> None:
     assert told.cost is None, "nothing for two calls is a price that it does not know"
 
 
+def test_qwen_tells_tokens_by_model_at_the_end_of_a_list() -> None:
+    assert told_by("qwen", QWEN, "") == ReportedCost(200, 42, 30, 2, None, "Fixed it.")
+
+
+@pytest.mark.parametrize("name", ["opencode", "kilo"])
+def test_opencode_and_its_kin_tell_tokens_and_money_by_step_and_nothing_is_an_unknown_price(name: str) -> None:
+    assert told_by(name, opencode(0.25), "") == ReportedCost(220, 50, 14, 2, 0.5, "Fixed it.")
+    assert told_by(name, opencode(0), "") == ReportedCost(220, 50, 14, 2, None, "Fixed it.")
+
+
+def test_pi_tells_tokens_and_money_by_answer() -> None:
+    assert told_by("pi", pi(0.25), "") == ReportedCost(220, 40, 14, 2, 0.5, "Fixed it.")
+    assert told_by("pi", pi(0), "") == ReportedCost(220, 40, 14, 2, None, "Fixed it.")
+
+
+def test_cline_tells_tokens_and_money_of_all_its_agents() -> None:
+    usage = {"inputTokens": 200, "outputTokens": 40, "cacheReadTokens": 30, "totalCost": 0.5}
+    end = {"type": "run_result", "iterations": 2, "aggregateUsage": usage, "usage": {}, "text": "Fixed it."}
+    assert told_by("cline", f"a trace\n{json.dumps(end)}", "") == ReportedCost(200, 40, 30, 2, 0.5, "Fixed it.")
+
+
+def test_copilot_tells_its_words_and_no_cost() -> None:
+    said = json.dumps({"type": "assistant.message", "data": {"content": "Fixed it."}})
+    assert told_by("copilot", said, "") == ReportedCost(calls=1, words="Fixed it.")
+    assert spent_by(told_by("copilot", said, ""), Price(input=1, output=1)).unpriced
+
+
 def test_tokens_with_a_price_are_money() -> None:
     spent = spent_by(ReportedCost(1_000_000, 500_000, 0, 3), Price(input=2.0, output=8.0))
     assert (spent.cost, spent.unpriced, spent.commands, spent.calls) == (6.0, False, 1, 3)
@@ -120,7 +181,18 @@ NONSENSE = st.one_of(
     st.builds(json.dumps, st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text())),
     st.builds(
         lambda name, inner, value: json.dumps({"type": name, **{key: {inner: value} for key in KEYS}}),
-        st.sampled_from(["result", "turn.completed", "item.completed", "error"]),
+        st.sampled_from(
+            [
+                "result",
+                "step_finish",
+                "message_end",
+                "assistant.message",
+                "run_result",
+                "turn.completed",
+                "item.completed",
+                "error",
+            ]
+        ),
         st.sampled_from(["tokens", "text", "models", "model_stats", "input_tokens", "message", "type"]),
         st.none()
         | st.floats()
@@ -129,7 +201,21 @@ NONSENSE = st.one_of(
         | st.just({"a": {"tokens": {"prompt": "x"}}}),
     ),
 )
-KEYS = ("usage", "result", "stats", "info", "messages", "item", "error", "total_cost_usd", "response")
+KEYS = (
+    "aggregateUsage",
+    "part",
+    "message",
+    "data",
+    "usage",
+    "result",
+    "stats",
+    "info",
+    "messages",
+    "item",
+    "error",
+    "total_cost_usd",
+    "response",
+)
 
 
 @given(st.sampled_from([*PRESETS, "command"]), NONSENSE, NONSENSE)

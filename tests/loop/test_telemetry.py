@@ -82,6 +82,8 @@ def test_a_run_is_one_trace_of_visits_nodes_calls_tools_and_checks(traced) -> No
         "gen_ai.conversation.id": ran.run_dir.name,
     }
     assert (answered["server.address"], chats[0].kind) == ("127.0.0.1", 3)
+    ids = [chat.attributes["gen_ai.response.id"] for chat in chats]
+    assert ids == [request.answer_id for request in ran.server.requests]
     checks = found.named(f"check {CHECK}")
     assert [(span.error, span.attributes["kotef.check.passed"]) for span in checks] == [
         (True, False),
@@ -90,6 +92,14 @@ def test_a_run_is_one_trace_of_visits_nodes_calls_tools_and_checks(traced) -> No
     ]
     tool = found.named("execute_tool edit_file")[0].attributes
     assert (tool["gen_ai.operation.name"], tool["gen_ai.tool.name"]) == ("execute_tool", "edit_file")
+    tools = [*found.named("execute_tool view_file"), *found.named("execute_tool edit_file")]
+    given = {span.attributes["gen_ai.tool.call.id"] for span in tools}
+    asked = {
+        call["id"] for request in ran.server.requests for one in request.messages for call in one.get("tool_calls", ())
+    }
+    assert len(given) == len(tools) == 4
+    assert given <= asked
+    assert "kotef.cost" not in root.attributes, "the price of the model is unknown"
 
 
 def test_what_people_and_models_say_is_left_out(traced) -> None:

@@ -153,7 +153,11 @@ def test_a_call_may_take_a_minute_or_what_its_server_s_block_says() -> None:
     ("server", "words"),
     [
         (Server(name="talk-back", command="cat"), "talk-back did not start: "),
-        (Server(name="gone", command="no-such-program"), "gone did not start: "),
+        (
+            Server(name="gone", command="no-such-program"),
+            "gone did not start: no-such-program is not on PATH; install it",
+        ),
+        (Server(name="gone", command="./no-such"), "gone did not start: there is no program ./no-such; install it"),
         (
             Server(name="bad", command=sys.executable, args=("-c", "import sys; sys.exit('need a token')")),
             "need a token; its tools are missing",
@@ -175,14 +179,39 @@ def test_a_server_that_does_not_start_costs_its_own_tools_only(
     assert words in said[0]
 
 
-def test_a_server_that_says_nothing_is_given_up(asking, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "START_SECONDS", 0.3)
+def test_a_server_is_given_up_after_its_own_start_time_and_reports_until_then(
+    asking, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "PROGRESS_SECONDS", 0.4)
+    code = "import sys; print('downloading 3 of 9', file=sys.stderr, flush=True); sys.stdin.read()"
 
     async def work(ask: Asking) -> None:
         assert await ask.servers.rows() == []
 
-    asking(work, Server(name="mute", command=sys.executable, args=("-c", "import sys; sys.stdin.read()")))
-    assert "no output" in said[0]
+    asking(work, Server(name="mute", command=sys.executable, args=("-c", code), startTimeoutSeconds=1.5))
+    assert said[-1] == (
+        "MCP server mute did not start: no answer within 1.5 s, the server's `startTimeoutSeconds`: "
+        "downloading 3 of 9; its tools are missing"
+    )
+    assert len(said) > 1
+    assert all(re.match(r"MCP server mute is starting, [01] of at most 1.5 s", line) for line in said[:-1])
+    assert said[-2].endswith(": downloading 3 of 9")
+
+
+def test_a_start_may_take_a_minute_or_what_its_server_s_block_says() -> None:
+    usual, asked = parsed(a={"command": "x"}, b={"command": "x", "startTimeoutSeconds": 300})
+    assert (usual.start_seconds, asked.start_seconds) == (60, 300)
+
+
+def test_a_server_knows_certificates_and_proxies(asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"SSL_CERT_FILE": "/ca.pem", "NODE_EXTRA_CA_CERTS": "/ca.pem", "HTTPS_PROXY": "http://proxy:3128"}
+    for name, value in known.items():
+        monkeypatch.setenv(name, value)
+
+    async def work(ask: Asking) -> None:
+        assert {name: await ask.call("tiny__environment", name=name) for name in known} == known
+
+    asking(work, tiny())
 
 
 def test_a_server_is_not_given_the_secrets_of_kotef(asking, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from kotef.sandbox.environment import child_environment
 @pytest.mark.parametrize(
     "name",
     ["PATH", "HOME", "LC_ALL", "TZ", "VIRTUAL_ENV", "PYENV_ROOT", "CONDA_PREFIX", "NVM_DIR", "CARGO_HOME", "GOPATH",
-     "JAVA_HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SOURCE_DATE_EPOCH"],
+     "JAVA_HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "npm_config_registry", "UV_DEFAULT_INDEX", "SOURCE_DATE_EPOCH"],
 )  # fmt: skip
 def test_what_toolchains_need_passes(name: str) -> None:
     assert child_environment({name: "x"})[name] == "x"
@@ -29,6 +29,7 @@ def test_secrets_logins_and_strangers_do_not_pass_unless_named(name: str) -> Non
 
 def test_a_login_inside_an_allowed_url_does_not_pass() -> None:
     parent = {"GOPROXY": "https://me:hunter2@proxy.example.org", "GOSUMDB": "sum.example.org"}
+    parent["PIP_INDEX_URL"] = "https://me:hunter2@registry.example.org/simple"
     assert set(parent) & set(child_environment(parent)) == {"GOSUMDB"}
 
 

@@ -150,5 +150,7 @@ def test_a_workspace_of_somebody_else_is_named_with_the_way_out(level: Level, pr
 
     assert "belongs to" in probed.why_not
     assert "65534" in probed.why_not
-    with pytest.raises(SandboxError, match=r"run kotef as the owner of the workspace, or make root \(uid 0\) its owner"):
+    with pytest.raises(
+        SandboxError, match=r"run kotef as the owner of the workspace, or make root \(uid 0\) its owner"
+    ):
         choose_level(level, confinement, env, ci=True)

@@ -255,6 +255,8 @@ class Request:
     """The bytes of the body."""
     query: str = ""
     """What follows the question mark in its address."""
+    answer_id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex[:12]}")
+    """The id of its answer."""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -498,7 +500,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _chunks(reply: Reply, request: Request) -> Iterator[dict[str, Any]]:
     head = {
-        "id": f"chatcmpl-{uuid4().hex[:12]}",
+        "id": request.answer_id,
         "object": "chat.completion.chunk",
         "created": 0,
         "model": request.body.get("model"),
@@ -540,7 +542,7 @@ def _completion(reply: Reply, request: Request) -> dict[str, Any]:
     if reply.calls:
         message["tool_calls"] = _tool_calls(reply)
     completion = {
-        "id": f"chatcmpl-{uuid4().hex[:12]}",
+        "id": request.answer_id,
         "object": "chat.completion",
         "created": 0,
         "model": request.body.get("model"),

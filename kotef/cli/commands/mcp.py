@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from kotef.cli.options import where
+from kotef.cli.options import READS, where
 
 
 @click.group(invoke_without_command=True)
@@ -25,8 +25,8 @@ def mcp(ctx: click.Context, root: str | None) -> None:
     \b
     Servers a run may use are listed in .sdd/mcp.json and .mcp.json, in the format of other clients:
       {"mcpServers": {"notes": {"command": "npx", "args": ["-y", "PACKAGE"], "env": {"TOKEN": "${TOKEN}"}}}}
-    or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "disabled": true
-    leaves it out.
+    or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "startTimeoutSeconds"
+    its start with the download of its package (60), "disabled": true leaves it out.
     """  # noqa: D301  click reads the backspace character
     ctx.obj = root
     if ctx.invoked_subcommand is not None:
@@ -66,21 +66,25 @@ def serve(ctx: click.Context, root: str | None) -> None:
 
 
 @mcp.command(short_help="Start each server and list its tools.")
+@READS
 @where
 @click.pass_context
-def doctor(ctx: click.Context, root: str | None) -> None:
+def doctor(ctx: click.Context, root: str | None, reads: tuple[str, ...]) -> None:
     """Start each MCP server configured here, list its tools, and stop it.
 
     \b
     Examples:
       kotef mcp doctor
       TOKEN=… kotef mcp doctor --root ~/shop
+      kotef mcp doctor --read ~/tools
 
     This runs the commands that the repository's files name. Exit status: 0 all servers start, or none is named; 2 a
     file or a server in it cannot be used as it is, or a variable is not set (the others are still checked); 5 a server
-    does not start.
+    does not start. While one starts slowly, a line on stderr says so.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.mcp_doctor import report_servers
     from kotef.cli.workspace_option import workspace_of
+    from kotef.runs.config import config_path, read_config
 
-    sys.exit(report_servers(workspace_of(root or ctx.obj)))
+    place = workspace_of(root or ctx.obj)
+    sys.exit(report_servers(place, (*reads, *read_config(config_path()).sandbox.read)))

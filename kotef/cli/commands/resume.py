@@ -12,6 +12,7 @@ from kotef.cli.options import (
     BASE_URL,
     CODER,
     CODER_ENV,
+    CODER_FILE,
     FALLBACK_MODEL,
     INTERACTIVE,
     JSON,
@@ -34,6 +35,7 @@ from kotef.cli.options import (
 @confinement
 @CODER
 @CODER_ENV
+@CODER_FILE
 @MODEL
 @PLANNER_MODEL
 @FALLBACK_MODEL

@@ -13,6 +13,7 @@ from kotef.cli.options import (
     BASE_URL,
     CODER,
     CODER_ENV,
+    CODER_FILE,
     FALLBACK_MODEL,
     INTERACTIVE,
     JSON,
@@ -60,6 +61,7 @@ from kotef.cli.options import (
 @confinement
 @CODER
 @CODER_ENV
+@CODER_FILE
 @AGENT
 @MODEL
 @PLANNER_MODEL

@@ -16,6 +16,7 @@ from kotef.coders.claims import ClaimCheck
 from kotef.coders.command.brief import NAME, brief_text
 from kotef.coders.command.cost import ReportedCost, spent_by, told_by
 from kotef.coders.command.line import AgentCommand
+from kotef.coders.command.login import login_refusal
 from kotef.coders.command.presets import IDLE
 from kotef.coders.git_guard import GitKept
 from kotef.deps import RunContext
@@ -115,6 +116,11 @@ class CommandCoder:
         claim = self._claim(whole, brief) if stopped_by == "finished" else None
         if claim is not None:
             edits = edits.model_copy(update={"stopped_by": "contradiction", "contradiction": claim})
+        elif not changed and (
+            refusal := login_refusal(done.exit_code, report, self.command.preset, *_outputs(done, report))
+        ):
+            why = redactor().text(f"{self.name} cannot log in: {refusal}")
+            edits = edits.model_copy(update={"stopped_by": "login_refused", "detail": why})
         elif not changed:
             edits = edits.model_copy(update={"detail": why or f"{self.name} changed nothing"})
         used = {f"{visit}/coder/{self.name}": spent.model_copy(update={"written": hands.written})}
@@ -212,6 +218,11 @@ class CommandCoder:
         words = _last_words(told_words or done.stderr or done.stdout)
         how = f"exited with {done.exit_code}" if (done.exit_code or 0) > 0 else f"was killed ({done.exit_code})"
         return "program_failed", redactor().text(f"{self.name} {how}: {words}" if words else f"{self.name} {how}")
+
+
+def _outputs(done: Completed, told: ReportedCost | None) -> tuple[str, ...]:
+    """Where it may say why it failed, the best place last."""
+    return (done.stdout, done.stderr, told.words if told else "")
 
 
 def _last_words(output: str) -> str:

@@ -132,6 +132,93 @@ def _gemini(stdout: str, _: str) -> ReportedCost | None:
     return ReportedCost(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=text)
 
 
+def _qwen(stdout: str, _: str) -> ReportedCost | None:
+    """A list of messages on one line; the last has the words, and statistics by model."""
+    ends = [one for line in _lists(stdout) for one in line if isinstance(one, dict) and one.get("type") == "result"]
+    if not ends:
+        return None
+    told = _gemini(json.dumps({"stats": ends[-1].get("stats")}), "")
+    words = ends[-1].get("result") or (ends[-1].get("error") or {}).get("message") or ""
+    return (told or ReportedCost())._replace(words=str(words))
+
+
+def _opencode(stdout: str, _: str) -> ReportedCost | None:
+    """One event a line; each step ends with its tokens and its cost, which is 0 for a price that it does not know."""
+    events = list(_objects(stdout))
+    steps = _within(events, "step_finish", "part")
+    texts = [str(part.get("text") or "") for part in _within(events, "text", "part")]
+    errors = [_message_in(error) for error in _within(events, "error", "error")]
+    words = (errors or texts or [""])[-1]
+    if not steps:
+        return ReportedCost(words=words) if words else None
+    return _of_steps(steps)._replace(words=words)
+
+
+def _of_steps(steps: list[dict[str, Any]]) -> ReportedCost:
+    """What steps of `opencode` have used."""
+    tokens = [step.get("tokens") or {} for step in steps]
+    caches = [one.get("cache") or {} for one in tokens]
+    cached = _sum(caches, "read")
+    tokens_in = _sum(tokens, "input") + cached + _sum(caches, "write")
+    tokens_out = _sum(tokens, "output") + _sum(tokens, "reasoning")
+    return ReportedCost(tokens_in, tokens_out, cached, len(steps), _money(steps, "cost"))
+
+
+def _within(events: list[dict[str, Any]], kind: str, name: str) -> list[dict[str, Any]]:
+    """The objects that events of one kind hold under a name."""
+    found = [event.get(name) for event in events if event.get("type") == kind]
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _message_in(error: dict[str, Any]) -> str:
+    """The text of an error object, which may be in an object of its own."""
+    inner = error.get("data")
+    words = inner.get("message") if isinstance(inner, dict) else ""
+    return str(error.get("message") or words or error.get("name") or "")
+
+
+def _pi(stdout: str, _: str) -> ReportedCost | None:
+    """One event a line; each answer ends with its usage."""
+    messages = _within(list(_objects(stdout)), "message_end", "message")
+    answers = [message for message in messages if message.get("role") == "assistant"]
+    if not answers:
+        return None
+    usages = [answer.get("usage") or {} for answer in answers]
+    cached = _sum(usages, "cacheRead")
+    tokens_in = _sum(usages, "input") + cached + _sum(usages, "cacheWrite")
+    cost = _money([usage.get("cost") or {} for usage in usages], "total")
+    words = str(answers[-1].get("errorMessage") or _text_of(answers[-1]))
+    return ReportedCost(tokens_in, _sum(usages, "output"), cached, len(answers), cost, words)
+
+
+def _text_of(answer: dict[str, Any]) -> str:
+    parts = [part for part in answer.get("content") or [] if isinstance(part, dict)]
+    return " ".join(str(part["text"]) for part in parts if part.get("type") == "text")
+
+
+def _copilot(stdout: str, _: str) -> ReportedCost | None:
+    """One event a line; it names neither tokens nor money."""
+    answers = _within(list(_objects(stdout)), "assistant.message", "data")
+    return ReportedCost(calls=len(answers), words=str(answers[-1].get("content") or "")) if answers else None
+
+
+def _cline(stdout: str, _: str) -> ReportedCost | None:
+    """One event a line; the last has its words and the usage of all its agents."""
+    found = [one for one in _objects(stdout) if one.get("type") == "run_result"]
+    if not found:
+        return None
+    usage = found[-1].get("aggregateUsage") or found[-1].get("usage") or {}
+    tokens_in, tokens_out, cached = (_count(usage, f"{name}Tokens") for name in ("input", "output", "cacheRead"))
+    words, cost = str(found[-1].get("text") or ""), _money([usage], "totalCost")
+    return ReportedCost(tokens_in, tokens_out, cached, _count(found[-1], "iterations"), cost, words)
+
+
+def _money(found: list[dict[str, Any]], name: str) -> float | None:
+    """The sum of what is stated; None if that is nothing, which stands for an unknown price."""
+    stated = [one.get(name) for one in found]
+    return sum(float(value) for value in stated if isinstance(value, int | float) and value > 0) or None
+
+
 def _mini(_: str, account: str) -> ReportedCost | None:
     """A trajectory: its statistics, and the usage in each answer; a sum of nothing for some calls is none."""
     found = json.loads(account)
@@ -150,6 +237,12 @@ _READERS: Final[Mapping[str, Callable[[str, str], ReportedCost | None]]] = {
     "claude": _claude,
     "gemini": _gemini,
     "mini": _mini,
+    "opencode": _opencode,
+    "kilo": _opencode,
+    "qwen": _qwen,
+    "copilot": _copilot,
+    "cline": _cline,
+    "pi": _pi,
 }
 
 
@@ -160,6 +253,16 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             with suppress(ValueError, RecursionError):
                 found = json.loads(line)
                 if isinstance(found, dict):
+                    yield found
+
+
+def _lists(text: str) -> Iterator[list[Any]]:
+    """The JSON lists that fill a line each."""
+    for line in text.splitlines():
+        if line.lstrip().startswith("["):
+            with suppress(ValueError, RecursionError):
+                found = json.loads(line)
+                if isinstance(found, list):
                     yield found
 
 

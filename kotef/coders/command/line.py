@@ -72,8 +72,9 @@ def command_of(text: str) -> AgentCommand | None:
 def _completed(rest: str, program: str, preset: Preset, *, takes_brief: bool) -> str:
     if preset.sub and re.match(rf"{preset.sub}(\s|$)", rest):
         rest = rest[len(preset.sub) :].strip()
-    words = rest.split()
-    missing = [flag for flag in preset.flags if not _stands_in(flag, words)]
+    given = rest.split()
+    missing = [flag for flag in preset.flags if not _stands_in(flag, given)]
+    missing += [f"${{{name}:+{words}}}" for name, words in preset.if_set.items()]
     parts = [program, preset.sub, *missing, rest, "" if takes_brief else preset.takes]
     return " ".join(part for part in parts if part)
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
+from kotef.sandbox import PROXIES
+
 Tells = Literal["money", "tokens", "nothing"]
 """What a program reports about its cost."""
 
-_PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-PROXIES: Final = (*_PROXIES, *(name.upper() for name in _PROXIES))
-"""Proxy variables, for programs with the network."""
 IDLE: Final = 600.0
 """Seconds a program may be silent: one long thought of a model prints nothing."""
 
@@ -45,6 +44,8 @@ class Preset:
     """Variables that are set for it."""
     confined: Mapping[str, str] = field(default_factory=dict)
     """The same, only where a sandbox really holds it."""
+    if_set: Mapping[str, str] = field(default_factory=dict)
+    """Variable → words for the shell that are added if the variable is set; what a person writes comes after them."""
     leaves: tuple[str, ...] = ()
     """Globs of files it leaves in the workspace that are not a part of the work; new ones are removed."""
     own_index: bool = False
@@ -93,6 +94,10 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 *("--skip-git-repo-check", "--ephemeral", "--json", "--color never"),
             ),
             env=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"),
+            if_set={  # it ignores the variable, and takes an address only from its configuration
+                "OPENAI_BASE_URL": '-c model_provider=endpoint -c "model_providers.endpoint={name=\\"endpoint\\",'
+                'base_url=\\"$OPENAI_BASE_URL\\",env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\"}"',
+            },
             copied=(".codex/config.toml", ".codex/AGENTS.md"),
             shared=(".codex/auth.json",),
             tells="tokens",
@@ -128,6 +133,66 @@ PRESETS: Final[Mapping[str, Preset]] = {
             env=(*_OPENAI, *_ANTHROPIC, *_OTHERS, "MSWEA_*"),
             copied=(".config/mini-swe-agent/.env",),
             sets={"MSWEA_CONFIGURED": "true", "MSWEA_SILENT_STARTUP": "1"},
+            tells="money",
+        ),
+        Preset(
+            name="opencode",
+            version="1.18",
+            sub="run",
+            takes="{brief_text}",
+            flags=("--auto", "--format json"),
+            env=(*_OPENAI, *_ANTHROPIC, *_OTHERS, "OPENCODE_*"),
+            copied=(".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".config/opencode/AGENTS.md"),
+            shared=(".local/share/opencode/auth.json",),
+            sets={"OPENCODE_DISABLE_AUTOUPDATE": "1"},
+            tells="money",
+        ),
+        Preset(
+            name="kilo",
+            version="7.7",
+            sub="run",
+            takes="{brief_text}",
+            flags=("--auto", "--format json"),
+            env=(*_OPENAI, *_ANTHROPIC, *_OTHERS, "KILO_*"),
+            copied=(".config/kilo/kilo.json", ".config/kilo/kilo.jsonc", ".config/kilo/AGENTS.md"),
+            shared=(".local/share/kilo/auth.json",),
+            tells="money",
+        ),
+        Preset(
+            name="qwen",
+            version="0.15",
+            takes="{brief_text}",
+            flags=("--yolo", "--output-format json"),
+            env=("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY", "QWEN_*"),
+            copied=(".qwen/settings.json", ".qwen/QWEN.md"),
+            shared=(".qwen/oauth_creds.json",),
+            tells="tokens",
+        ),
+        Preset(
+            name="copilot",
+            version="1.0",
+            takes="--prompt {brief_text}",
+            flags=("--allow-all-tools", "--no-ask-user", "--no-auto-update", "--no-color", "--output-format json"),
+            env=("COPILOT_GITHUB_TOKEN", "COPILOT_GH_HOST", "COPILOT_MODEL", "COPILOT_PROVIDER_*"),
+            copied=(".copilot/config.json", ".copilot/settings.json"),
+        ),
+        Preset(
+            name="pi",
+            version="0.73",
+            takes="{brief_text}",
+            flags=("--print", "--no-session", "--mode json"),
+            env=(*_OPENAI, *_ANTHROPIC, *_OTHERS, "PI_*"),
+            copied=(".pi/agent/settings.json", ".pi/agent/models.json", ".pi/agent/AGENTS.md"),
+            shared=(".pi/agent/auth.json",),
+            tells="money",
+        ),
+        Preset(
+            name="cline",
+            version="3.0",
+            takes="{brief_text}",
+            flags=("--json", "--auto-approve true"),
+            env=("CLINE_*", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"),
+            shared=(".cline/data/settings/providers.json",),
             tells="money",
         ),
     )
