@@ -35,7 +35,7 @@ POLLS: Final = tuple(row.name for row in TABLE if row.polls)
 BY_NAME: Final[dict[str, ToolSpec]] = {row.name: row for row in TABLE}
 
 if len(BY_NAME) != len(TABLE):
-    raise ImportError("two tools of the table have one name")
+    raise ImportError("two tools of the table have the same name")
 if (core := tuple(row.name for row in TABLE if row.tier == "core")) != CORE:
     raise ImportError(f"the core tier is {core}, not {CORE}")
 
