@@ -651,7 +651,7 @@ class RunFinishedEvent(RunEvent):
     exit_code: int
     seconds: float
     cost: float | None = None
-    """Of the whole run; None where a part of it is unknown."""
+    """Cost of the whole run; None where a part of it is unknown."""
 
 
 class UnreadEvent(RunEvent):
