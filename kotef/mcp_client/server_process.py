@@ -60,14 +60,11 @@ async def start_turn(server: Server, root: Path, sandbox: Sandbox) -> AsyncItera
 
 
 def downloads_of(server: Server, root: Path) -> Path:
-    """Where the downloads of a server are: one folder for each command line, shared by all workspaces.
+    """Where the downloads of a server are: one folder for each workspace and command line.
 
-    A command line that names a file of the workspace has one for this workspace: it is another program elsewhere.
+    They are not shared by workspaces, because code of a workspace can change them: `npx` follows its `.npmrc`.
     """
-    words = (server.command, *server.args)
-    named = [server.shown or " ".join(words)]
-    if any(os.path.lexists(root / word) for word in words if word and not word.startswith(("/", "-"))):
-        named.append(os.path.realpath(root))
+    named = [server.shown or " ".join((server.command, *server.args)), os.path.realpath(root)]
     name = hashlib.sha256(json.dumps(named).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return state_dir(root).parent / _FOLDER / name
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from kotef.cli.screen.diffs import file_diffs
 from kotef.git import git, unquoted
-from kotef.report.diffs import diff_of
 
 NAMES = ("naïve_ß.py", "zażółć gęślą.txt", "日本.py", 'quo"ted ß.py', "back\\slash é.py", "tab\tß.py")
 
@@ -34,4 +33,3 @@ def test_a_name_in_any_script_is_in_a_patch_as_it_is(tmp_path: Path, name: str) 
     assert "\\3" not in patch
     (shown,) = file_diffs(patch)
     assert shown.path == name
-    assert [file.path for file in diff_of(patch)] == [name]

@@ -73,23 +73,22 @@ def test_what_a_package_manager_installs_is_found_at_the_next_start_and_the_home
     assert not any(first[name] for name in ("npm_config_cache", "UV_TOOL_DIR", "PIPX_HOME", "HOME")), first
     assert "cpython-3.12.1-linux" in str(first["pythons"])
     assert first["retries"] == "usual"
-    other = root.parent / "two"
-    other.mkdir()
-    again = started(manager(), other)
+    again = started(manager(), root)
     assert all(again[name] for name in first if name not in ("HOME", "pythons", "retries")), again
     assert not again["HOME"]
     assert not started(manager("another"), root)["npm_config_cache"], "another command line has other downloads"
     assert not list(pythons.iterdir()), "the person's own installation is read-only"
 
 
-def test_a_program_of_the_workspace_shares_no_downloads_with_another_workspace(tmp_path: Path) -> None:
+def test_a_server_shares_no_downloads_with_another_workspace(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for place in (one, two):
         place.mkdir()
         (place / "server.py").touch()
     own, package = (Server(name="s", command="python", args=args) for args in (("server.py",), ("-m", "package")))
     assert downloads_of(own, one) != downloads_of(own, two)
-    assert downloads_of(package, one) == downloads_of(package, two)
+    assert downloads_of(package, one) != downloads_of(package, two)
+    assert downloads_of(package, one) != downloads_of(own, one)
     assert downloads_of(package, one).parent.parent == state_dir(one).parent
 
 

@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,3 +91,18 @@ def test_both_sides_are_those_of_the_files(before: list[str], after: list[str], 
         assert [row.left for row in rows if row.left_number is not None] == before
         assert [row.right for row in rows if row.right_number is not None] == after
         assert [row.right_number for row in rows if row.right_number is not None] == [*range(1, len(after) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("header", "path"),
+    [
+        ("b/naïve_ß.py", "naïve_ß.py"),
+        (r'"b/na\303\257ve.py"', "naïve.py"),
+        (r'"b/quo\"ted ß.py"', 'quo"ted ß.py'),
+        (r'"b/tab\t日.py"', "tab\t日.py"),
+    ],
+)
+def test_a_name_in_any_script_is_read_from_the_header(header: str, path: str) -> None:
+    old = header.replace("b/", "a/", 1)
+    (file,) = diff_of(f"diff --git {old} {header}\n--- {old}\n+++ {header}\n@@ -1 +1 @@\n-a\n+b\n")
+    assert file.path == path
