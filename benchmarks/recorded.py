@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kotef.classification import classify
 from kotef.failures.loop_detection import loop_in
@@ -42,6 +42,8 @@ WRITES: Final = re.compile(
 )
 """How a command line looks that changes files."""
 TARGET_FILE: Final = re.compile(r"[\w./-]+\.(?:py|java|c|h|cpp|go|rs|ts|js|rst|md|txt|cfg|toml|xml)\b")
+ENDS: Final = re.compile(r"submit\b|exit_\w+\Z|\Z")
+"""What SWE-agent records for the end of a run."""
 FAILING_STATUS: Final = frozenset({126, 127})
 
 
@@ -55,6 +57,19 @@ class Trajectory:
     """None: nobody says."""
 
 
+class Stop(NamedTuple):
+    """A run that a guard stopped."""
+
+    name: str
+    why: str
+    at: int
+    """The number of the call, of `of`."""
+    of: int
+    right: bool | None
+    goes_on: bool
+    """Whether the recorded run did anything afterwards that it had not done before."""
+
+
 @dataclass
 class Count:
     """What came of all of them."""
@@ -62,7 +77,7 @@ class Count:
     runs: Counter[bool | None] = field(default_factory=Counter)
     calls: int = 0
     crashes: list[str] = field(default_factory=list)
-    stops: list[tuple[str, str, int, int, bool | None]] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
     nudges: Counter[tuple[str, bool | None]] = field(default_factory=Counter)
 
 
@@ -156,7 +171,7 @@ def play(run: Trajectory, count: Count) -> None:
     """One run through the guards, as far as they let it go."""
     count.runs[run.right] += 1
     count.calls += len(run.calls)
-    progress, nudges, warned = VisitProgress(TOOLS), list[StallNudge](), False
+    progress, nudges, warned = VisitProgress(TOOLS), list[StallNudge](), 0
     made: list[ToolUse] = []
     for number, call in enumerate(run.calls, 1):
         made.append(call)
@@ -168,7 +183,7 @@ def play(run: Trajectory, count: Count) -> None:
         if loop and warned:
             why = why or loop.kind
         elif loop:
-            warned = True
+            warned = call.turn
             count.nudges[loop.kind, run.right] += 1
         if found := progress.stall(nudges):
             stall, ends = found
@@ -178,9 +193,18 @@ def play(run: Trajectory, count: Count) -> None:
                 nudges.append(StallNudge(stall.kind, stall.number, stall.at))
                 count.nudges[f"no_progress ({stall.kind})", run.right] += 1
         if why:
-            count.stops.append((run.name, why, number, len(run.calls), run.right))
+            count.stops.append(Stop(run.name, why, number, len(run.calls), run.right, _goes_on(run.calls, number)))
             return
     render(remember((), made, (), before=0))
+
+
+def _goes_on(calls: Sequence[ToolUse], stop: int) -> bool:
+    done = {_command(call) for call in calls[:stop]}
+    return any(_command(call) not in done and not ENDS.match(_command(call)) for call in calls[stop:])
+
+
+def _command(call: ToolUse) -> str:
+    return str(call.arguments["command"]).strip()
 
 
 def main() -> int:
@@ -197,17 +221,22 @@ def main() -> int:
             count.crashes.append(f"{run.name}: {type(error).__name__}: {error}")
     for right, word in ((True, "right"), (False, "wrong"), (None, "unknown")):
         if runs := count.runs[right]:
-            stops = Counter(why for _, why, _, _, was in count.stops if was is right)
-            share = sum(stops.values()) / runs
+            stopped = [stop for stop in count.stops if stop.right is right]
+            kinds = dict(Counter(stop.why for stop in stopped))
+            went_on = sum(stop.goes_on for stop in stopped)
             told = {why: number for (why, was), number in count.nudges.items() if was is right}
-            print(f"{word:8} {runs:5} runs, stopped {sum(stops.values())} ({share:.2%}) {dict(stops)}, nudged {told}")
+            print(f"{word:8} {runs:5} runs, stopped {len(stopped)} ({len(stopped) / runs:.2%}) {kinds}, nudged {told}")
+            print(f"{'':8} {went_on:5} of those that were stopped did something new afterwards")
     if asked.list:
-        for name, why, number, of, right in count.stops:
-            print(f"  {name}: {why} at call {number} of {of}{' (right)' if right else ''}")
+        for stop in count.stops:
+            notes = [
+                word for word, holds in (("right", stop.right), ("did something new afterwards", stop.goes_on)) if holds
+            ]
+            print(f"  {stop.name}: {stop.why} at call {stop.at} of {stop.of} {', '.join(notes)}".rstrip())
     for crash in count.crashes:
         print(f"  crash: {crash}")
     print(f"{count.calls} calls, {len(count.crashes)} crashes")
-    false = sum(was is True for *_, was in count.stops)
+    false = sum(stop.right is True for stop in count.stops)
     return int(bool(count.crashes) or false > TARGET * max(1, count.runs[True]))
 
 

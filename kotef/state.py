@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kotef.checks.types import Check
 from kotef.checks.verdict import Verification
 from kotef.context.seen_files import Files
+from kotef.errors import ModelFault
 from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
 from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome
@@ -226,6 +227,8 @@ class Edits(BaseModel):
     visit: int = Field(ge=1)
     coder: str
     stopped_by: StoppedBy
+    fault: ModelFault | None = None
+    """What was wrong with the endpoint, with `stopped_by` model_error only; None in runs of older versions."""
     summary: str = ""
     """The coder's last words; a claim, never evidence."""
     changed: tuple[str, ...] = ()

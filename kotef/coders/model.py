@@ -24,7 +24,7 @@ from kotef.middleware.effect_log import Effects, digest
 from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import ledger_of
 from kotef.middleware.idle_visit import idle_reason
-from kotef.middleware.limits import COMMAND, STOP, SUMMARY, VisitBudget
+from kotef.middleware.limits import COMMAND, FAULT, STOP, SUMMARY, VisitBudget
 from kotef.middleware.messages import Conversation
 from kotef.middleware.stack import stack
 from kotef.middleware.visit_context import VisitContext
@@ -118,6 +118,7 @@ class ModelCoder:
             visit=visit,
             coder=self.name,
             stopped_by=stopped_by,
+            fault=messages[-1].additional_kwargs.get(FAULT),
             contradiction=contradiction,
             summary=contradiction.why if contradiction else summary,
             detail=detail,

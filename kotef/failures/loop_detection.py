@@ -13,8 +13,8 @@ LoopKind = Literal["doom_loop", "cycle", "content_repeat"]
 
 TIMES: Final = 3
 """Repetitions of the same call with the same result, of a cycle, or of the same content."""
-IDENTICAL: Final = 5
-"""Identical calls in a row that stop whatever their results; the one before them warns."""
+IDENTICAL: Final = 4
+"""Identical calls in a row that are a loop whatever their results."""
 PERIODS: Final = range(2, 5)
 """Lengths of a cycle, in calls."""
 FRUITLESS: Final = 8
@@ -50,23 +50,24 @@ class Tools:
     """Their results have no times and addresses of a run in them; lines are compared as they are, which costs less."""
 
 
-def loop_in(calls: Sequence[ToolUse], tools: Tools, *, warned: bool) -> ToolLoop | None:
+def loop_in(calls: Sequence[ToolUse], tools: Tools, *, warned: int = 0) -> ToolLoop | None:
     """The loop that the newest calls close; None while there is none. Pure.
 
-    `warned` is whether the model was warned before.
+    `warned` is the turn that earned the last warning, 0 for none: what was done until then counts no more, so that a
+    model that is warned gets the chance to leave its loop.
     """
-    if not calls or calls[-1].tool in tools.polls:
+    if not calls or calls[-1].turn <= warned or calls[-1].tool in tools.polls:
         return None
-    seen = [call for call in calls if call.tool not in tools.polls]
-    return _doom_loop(seen, warned=warned) or _cycle(seen) or _same_content(seen, tools) or _fruitless(seen, tools)
+    seen = [call for call in calls if call.turn > warned and call.tool not in tools.polls]
+    return _doom_loop(seen) or _cycle(seen) or _same_content(seen, tools) or _fruitless(seen, tools)
 
 
-def _doom_loop(calls: Sequence[ToolUse], *, warned: bool) -> ToolLoop | None:
+def _doom_loop(calls: Sequence[ToolUse]) -> ToolLoop | None:
     alike = list(takewhile(lambda call: _same_call(call, calls[-1]), reversed(calls)))
     equal = sum(1 for _ in takewhile(lambda call: _same_result(call, calls[-1]), alike))
     if equal >= TIMES:
         return _loop("doom_loop", calls[-1], f"the same call with the same result, {equal} times")
-    if len(alike) >= (IDENTICAL if warned else IDENTICAL - 1):
+    if len(alike) >= IDENTICAL:
         return _loop("doom_loop", calls[-1], f"the same call {len(alike)} times, whatever the result")
     return None
 

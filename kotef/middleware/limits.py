@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.messages.ai import UsageMetadata
 
 from kotef.deps import Clock, Emit
-from kotef.errors import ModelError
+from kotef.errors import ModelError, ModelFault
 from kotef.failures.plural import counted
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.usage import answer_facts, estimate, spent_on
@@ -20,6 +20,8 @@ from kotef.stop_gate import next_step
 
 STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
+FAULT: Final = "kotef_fault"
+"""Key beside it where the endpoint failed: its fault."""
 SUMMARY: Final = "kotef_summary"
 """The same, of a closing summary: True if the visit continues after it, False if it is the last word."""
 COMMAND: Final = "run_command"
@@ -219,22 +221,23 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         except ModelError as error:
             if error.fault == "call_time":
                 return stopped("call_time", f"{error} (--max-call-time)", tries=error.tries, lost=error.lost * coming)
-            return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
+            return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming, fault=error.fault)
         answer = next(message for message in response.result if isinstance(message, AIMessage))
         spent = spent_on(answer, self.budget.price, alone=True)
         self.emit("model_answer", visit=visit, node="coder", **answer_facts(answer, spent))
         return answer
 
 
-def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0) -> AIMessage:
+def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0, fault: ModelFault | None = None) -> AIMessage:
     """The message that ends a visit: no tool call, so the loop is over.
 
-    `tries` is how many requests failed with it, `lost` the input tokens of those an endpoint worked on.
+    `tries` is how many requests failed with it, `lost` the input tokens of those an endpoint worked on; `fault` is the
+    endpoint's.
     """
     usage = UsageMetadata(input_tokens=lost, output_tokens=0, total_tokens=lost) if lost else None
     return AIMessage(
         content=detail,
-        additional_kwargs={STOP: [by, detail]},
+        additional_kwargs={STOP: [by, detail]} | ({FAULT: fault} if fault else {}),
         response_metadata={"tries": tries, "usage_estimated": bool(lost)},
         usage_metadata=usage,
     )

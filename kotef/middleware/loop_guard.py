@@ -23,7 +23,7 @@ WARNED: Final = "kotef_warned"
 
 
 class RepeatGuard(AgentMiddleware[Any, Any, Any]):
-    """Warns the model of the first loop, and ends the visit at the next; a note of `Tail`."""
+    """Warns the model of the first loop, and ends the visit at the next one that closes after it; a note of `Tail`."""
 
     def __init__(self, visit: VisitContext) -> None:
         """One instance a visit."""
@@ -42,7 +42,7 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
         loop = self._loop(request)
         if loop is None:
             return await handler(request)
-        stop = any(warnings(request.state["messages"]))
+        stop = bool(_warned(request.state["messages"]))
         mark = {WARNED: [loop.turn, loop.tool, loop.what]}
         self.visit.context.emit(
             "repeat", visit=self.visit.number, kind=loop.kind, tool=loop.tool, what=loop.what, stopped=stop
@@ -59,7 +59,12 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
     def _loop(self, request: ModelRequest[Any]) -> ToolLoop | None:
         messages = request.state["messages"]
         calls = self.visit.calls(messages)
-        return loop_in(calls, TOOLS, warned=any(warnings(messages)))
+        return loop_in(calls, TOOLS, warned=_warned(messages))
+
+
+def _warned(messages: Sequence[AnyMessage]) -> int:
+    """The turn that earned the last warning; 0 for none."""
+    return max((earned.turn for earned in warnings(messages)), default=0)
 
 
 def warnings(messages: Sequence[AnyMessage]) -> Iterator[WrongApproach]:

@@ -1,8 +1,6 @@
 """Guard that repairs tool calls that arrive malformed, or as text."""
 
-import math
-import re
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final
 from uuid import uuid4
 
@@ -14,6 +12,7 @@ from langgraph.types import Command
 from kotef.deps import Emit
 from kotef.middleware.tool_errors import mistaken
 from kotef.models.coercion import coerced
+from kotef.models.json_values import unfit
 from kotef.models.response_parser import MENDED, ORDER
 from kotef.models.text_tool_calls import text_calls
 
@@ -25,9 +24,6 @@ REFUSED: Final = frozenset({BROKEN, REJECTED})
 UNREAD: Final = "the answer ends in a call that is written as text and cannot be read"
 LOST: Final = "kotef_lost_calls"
 """Key in `additional_kwargs` of an answer with calls as text that name no tool: the names; empty: unreadable."""
-MAX_DEPTH: Final = 50
-"""Lists and objects inside each other in the arguments of a call: programs that read them count on a stack."""
-_LONE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 class Malformed(AgentMiddleware[Any, Any, Any]):
@@ -54,7 +50,7 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
 
     def _storable(self, message: AIMessage) -> AIMessage:
         """The answer with calls that can be kept and sent back: one that cannot stands for a broken one."""
-        faults = [_fault(call["args"]) for call in message.tool_calls]
+        faults = [unfit(call["args"]) for call in message.tool_calls]
         if not any(faults):
             return message
         made = [
@@ -119,33 +115,6 @@ def _noted(message: AIMessage, calls: list[ToolCall], *unknown: str) -> AIMessag
     marks = {LOST: list(unknown)} if unknown else {}
     update = {"tool_calls": calls, "additional_kwargs": message.additional_kwargs | marks}
     return message.model_copy(update=update)
-
-
-def _fault(arguments: dict[str, Any]) -> str:
-    """Why these arguments can neither be kept nor sent back; empty if they can."""
-    level: list[Any] = [arguments]
-    for _ in range(MAX_DEPTH):
-        if fault := next((fault for value in level if (fault := _value_fault(value))), ""):
-            return fault
-        level = [inner for value in level if isinstance(value, dict | list) for inner in _inside(value)]
-        if not level:
-            return ""
-    return f"they are nested more than {MAX_DEPTH} levels deep"
-
-
-def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return [*value, *value.values()] if isinstance(value, dict) else value
-
-
-def _value_fault(value: object) -> str:
-    """What is wrong with one value; JSON bounds neither its numbers nor its texts."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return "they contain a number of more than 64 bits"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "they contain a number that is too large"
-    if isinstance(value, str) and _LONE.search(value):
-        return "they contain half of a character (a lone surrogate)"
-    return ""
 
 
 def _schemas(request: ModelRequest[Any]) -> dict[str, dict[str, Any]]:

@@ -34,9 +34,10 @@ def _types(schema: object) -> Iterator[str]:
     if isinstance(kind, str):
         yield kind
     elif isinstance(kind, list):
-        yield from kind
+        yield from (one for one in kind if isinstance(one, str))
     for way in ("anyOf", "oneOf"):
-        for one in schema.get(way) or ():
+        ways = schema.get(way)
+        for one in ways if isinstance(ways, list) else ():
             yield from _types(one)
 
 

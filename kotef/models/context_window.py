@@ -1,7 +1,6 @@
 """The size of a model's context window in tokens."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 
 from kotef.models.dialects import windows_in
 from kotef.models.errors import failures
+from kotef.models.json_values import parsed
 
 UNKNOWN: Final = 32_768
 """Tokens, where no one says."""
@@ -19,6 +19,8 @@ SECONDS: Final = 2.0
 """The server's time for each of the two questions."""
 LEAST: Final = 512
 """A smaller figure is taken for something else."""
+MOST: Final = 10**9
+"""So is a larger one."""
 
 _LISTED: Final = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """Fields of a model in `/v1/models`: vLLM and SGLang; OpenRouter and others; Groq; LM Studio and Mistral; llama.cpp."""
@@ -89,9 +91,9 @@ class ContextWindow:
                 try:
                     async with asyncio.timeout(SECONDS):
                         body = await client.get(url, cast_to=str)
-                    if tokens := read(json.loads(body), model.model_name):
+                    if tokens := read(parsed(body), model.model_name):
                         return tokens
-                except failures(ValueError, RecursionError):  # it does not know this question
+                except failures(ValueError):  # it does not know this question
                     continue
         return None
 
@@ -123,4 +125,4 @@ def _of(value: Any, name: str) -> Any:
 
 def _tokens(value: Any) -> int | None:
     """A figure that can be a window."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= LEAST else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST else None

@@ -1,6 +1,5 @@
 """Errors of model calls: what went wrong, whether to retry, and when."""
 
-import json
 import random
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from kotef.errors import ModelFault
 from kotef.models.dialects import OVERFLOW
+from kotef.models.json_values import parsed, plain_value
 from kotef.models.refusals import Refusal
 from kotef.redaction import redactor
 
@@ -52,8 +52,8 @@ class ReportedError(AnswerError):
     """An error object in the place of an answer, with HTTP status 200."""
 
     def __init__(self, body: object) -> None:
-        super().__init__("server_error", words_of(body))
-        self.body = body
+        self.body = plain_value(body)
+        super().__init__("server_error", words_of(self.body))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:
     import httpx2
     import openai
 
-    return AnswerError, openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, *more
+    http = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
+    return AnswerError, openai.OpenAIError, *http, OSError, RecursionError, UnicodeError, *more
 
 
 def diagnose(error: Exception) -> Fault:
@@ -97,7 +98,7 @@ def diagnose(error: Exception) -> Fault:
         case openai.APIResponseValidationError():
             return Fault("nonsense", _line(str(error)), hint=_URL_HINT, again=True)
         case openai.APIStatusError():
-            return diagnose_status(error.status_code, error.body, error.response.headers)
+            return diagnose_status(error.status_code, plain_value(error.body), error.response.headers)
         case openai.APIConnectionError() if isinstance(error.__cause__, httpx2.HTTPError | httpx2.InvalidURL):
             return diagnose(error.__cause__)
         case httpx2.ReadTimeout():
@@ -128,8 +129,8 @@ def refusal_of(error: Exception) -> Refusal | None:
         return None
     text = error.response.text
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
+        body = plain_value(parsed(text))
+    except ValueError:
         body = text
     return Refusal(error.status_code, body[0] if isinstance(body, list) and body else body)
 
@@ -190,7 +191,7 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             then = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = ((then if then.tzinfo else then.replace(tzinfo=UTC)) - now).total_seconds()
     return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - "nan" is a number to float()

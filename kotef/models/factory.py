@@ -1,6 +1,5 @@
 """Construction and probing of the model for a configured endpoint."""
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -200,11 +199,13 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Endpo
 
 
 def _model_names(body: str) -> list[str]:
+    """The names in a list of models; what is not a printable text is none."""
     from kotef.models.errors import AnswerError
+    from kotef.models.json_values import parsed
 
     try:
-        listed = json.loads(body)["data"]
-        return [str(model["id"]).removeprefix("models/") for model in listed]
-    except (ValueError, RecursionError, KeyError, TypeError):
+        names = [model["id"] for model in parsed(body)["data"]]
+    except (ValueError, KeyError, TypeError):
         what = "an HTML page" if body.lstrip()[:1] == "<" else "something else"
         raise AnswerError("nonsense", f"{what} instead of a list of models") from None
+    return [name.removeprefix("models/") for name in names if isinstance(name, str) and name.isprintable()]

@@ -1,11 +1,11 @@
 """Fields that an endpoint adds to an assistant message or a tool call, kept so that they can be sent back."""
 
 import json
-import math
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from kotef.models.json_values import plain_value
 from kotef.redaction import encodable
 
 SENT: Final = "kotef_sent"
@@ -14,11 +14,6 @@ THOUGHTS: Final = "reasoning_content"
 """Key in `additional_kwargs` of an answer: its reasoning as text, whichever field it came in."""
 THOUGHT_FIELDS: Final = ("reasoning_content", "reasoning")
 """Fields of a message that hold reasoning as text: DeepSeek, Moonshot, llama.cpp; OpenRouter, Groq, vLLM."""
-
-DEEPEST: Final = 32
-"""Levels of a field that are kept; no server nests its fields like that."""
-LARGEST: Final = 2**63
-"""Beyond it, and below its negative, a checkpoint holds no integer."""
 
 _STANDARD: Final = frozenset({"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"})
 """Fields of a message that its own part of the parser reads, or that an endpoint sends but does not take."""
@@ -51,7 +46,7 @@ class AddedFields:
     def _take(self, added: dict[str, Any]) -> None:
         for name, value in added.items():
             if value is not None:
-                self.values[encodable(name)] = _merged(self.values.get(name), _plain(value))
+                self.values[encodable(name)] = _merged(self.values.get(name), plain_value(value))
 
     def kept(self) -> dict[str, Any]:
         """Those that say something, as they can be written and sent."""
@@ -118,7 +113,7 @@ class ContentParts:
         for part in _as_list(content):
             new = {"type": "text", "text": part} if isinstance(part, str) else part
             if isinstance(new, dict) and new != {"type": "text", "text": ""}:
-                self._add(_plain(new))
+                self._add(plain_value(new))
 
     def _add(self, new: dict[str, Any]) -> None:
         kind = new.get("type")
@@ -195,20 +190,3 @@ def _place_of(members: list[Any], piece: Any) -> int | None:
         if isinstance(one, dict) and one.get("index") == piece["index"] and one.get("type") == piece.get("type"):
             return place
     return None
-
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """A value that JSON and a checkpoint can hold; what is nested too deeply, or is not a number, becomes null."""
-    match value:
-        case float() if not math.isfinite(value):
-            return None
-        case int() if not -LARGEST <= value < LARGEST:
-            return None
-        case dict() | list() if depth >= DEEPEST:
-            return None
-        case dict():
-            return {encodable(str(name)): _plain(one, depth + 1) for name, one in value.items()}
-        case list():
-            return [_plain(one, depth + 1) for one in value]
-        case _:
-            return value

@@ -222,10 +222,10 @@ class StrictChatOpenAI(ChatOpenAI):
             request = self.memory.fitted({**payload, "stream": True, "stream_options": {"include_usage": True}})
             try:
                 return await self._try(request, tries)
-            except UnicodeEncodeError:
-                payload = encodable(payload)
-                continue
             except failures() as error:
+                if isinstance(error, UnicodeEncodeError) and (clean := encodable(payload)) is not payload:
+                    payload = clean
+                    continue
                 fault, refusal = diagnose(error), refusal_of(error)
                 self._hear_of(error)
 

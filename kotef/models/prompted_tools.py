@@ -50,7 +50,7 @@ def _in_words(message: dict[str, Any]) -> dict[str, Any]:
 def _block(function: Mapping[str, Any]) -> str:
     try:
         arguments = json.loads(function["arguments"])
-    except ValueError:  # a secret was taken out of it
+    except (ValueError, RecursionError):  # a secret was taken out of it
         arguments = {"malformed": function["arguments"]}
     called = {"name": function["name"], "arguments": arguments}
     return f"<tool_call>\n{json.dumps(called, ensure_ascii=False)}\n</tool_call>"

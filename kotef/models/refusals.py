@@ -49,6 +49,10 @@ _THINKS: Final = re.compile(r"think|reason", re.IGNORECASE)
 _SIGNATURE: Final = re.compile(
     r"missing an? [`']?thought_?signature|thought_?signature.{0,40}(?:missing|required)", re.IGNORECASE
 )
+_SHORTEST_ID: Final = 9
+"""Characters of an id that tell the calls of a run apart: an id that is made for an endpoint has so many."""
+_FIGURES: Final = 4
+"""Figures of a length that is believed."""
 _FAILED: Final = "failed_generation"
 """Where Groq says what the model wrote."""
 
@@ -187,8 +191,8 @@ def _order(refused: RefusedRequest) -> str:
 def _ids(refused: RefusedRequest) -> str:
     long = _LONG_ID.search(refused.words)
     pattern = r"[a-zA-Z0-9]{9}" if _SHORT_ID.search(refused.words) else ""
-    if long:
-        pattern = rf"(?s).{{1,{long[1]}}}"
+    if long and len(long[1]) <= _FIGURES and int(long[1]) >= _SHORTEST_ID:
+        pattern = rf"(?s).{{1,{int(long[1])}}}"
     if not pattern or refused.memory.call_id == pattern:
         return ""
     refused.memory.call_id = pattern

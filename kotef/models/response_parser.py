@@ -15,7 +15,8 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call
 from kotef.models.dialects import CACHED, USAGE
 from kotef.models.errors import AnswerError, ReportedError
 from kotef.models.json_repair import mend
-from kotef.models.message_fields import LARGEST, THOUGHTS, AddedFields, ContentParts, marks_of
+from kotef.models.json_values import LARGEST, parsed
+from kotef.models.message_fields import THOUGHTS, AddedFields, ContentParts, marks_of
 from kotef.models.usage import CHARACTERS_PER_TOKEN
 from kotef.redaction import encodable
 
@@ -275,8 +276,8 @@ def _parsed(body: bytes) -> object:
     if stripped.startswith(b"<"):
         raise AnswerError("nonsense", "an HTML page instead of an answer")
     try:
-        return json.loads(stripped)
-    except (ValueError, RecursionError) as error:
+        return parsed(stripped)
+    except ValueError as error:
         raise AnswerError("nonsense", f"an answer that is not JSON: {error}") from None
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from kotef.context.prompt_budget import fitted_prompt
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.models.dialects import LADDER, Rung, windows_in
+from kotef.models.json_values import unfit
 from kotef.models.usage import CHARACTERS_PER_TOKEN, unanswered
 
 T = TypeVar("T", bound=BaseModel)
@@ -185,10 +186,11 @@ def extract_json(text: str) -> dict[str, Any] | None:
         start = opening.start()
         try:
             value, position = _DECODER.raw_decode(spoken, start)
-        except json.JSONDecodeError as error:
+        except ValueError as error:
             broken += 1
-            value, position = None, max(error.pos, start + 1)
-            if repairs < MAX_REPAIRS and _at_trailing_comma(spoken, error.pos):
+            place = error.pos if isinstance(error, json.JSONDecodeError) else start  # a number of too many digits
+            value, position = None, max(place, start + 1)
+            if repairs < MAX_REPAIRS and _at_trailing_comma(spoken, place):
                 repairs += 1
                 value, position = _without_trailing_commas(spoken, start, position)
         except RecursionError:
@@ -217,7 +219,7 @@ def _without_trailing_commas(text: str, start: int, failed: int) -> tuple[Any, i
 
     try:
         value, end = _DECODER.raw_decode(_STRING_OR_TRAILING_COMMA.sub(drop, text[start:]))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None, failed
     return value, start + end + sum(place < end for place in removed)
 
@@ -257,13 +259,20 @@ async def _request(model: BaseChatModel, messages: list[BaseMessage], schema: ty
     return await model.ainvoke(messages, **response_format)
 
 
+def _object_in(reply: AIMessage, name: str) -> dict[str, Any] | None:
+    """The arguments of the call of this name, else the JSON in the text."""
+    called = [call["args"] for call in reply.tool_calls if call["name"] == name]
+    return called[0] if called else extract_json(str(reply.text))
+
+
 def _read(reply: AIMessage, schema: type[T]) -> tuple[T | None, str]:
     """The value in an answer, as a call or as text, or None and what is wrong with it in one line."""
-    called = [call["args"] for call in reply.tool_calls if call["name"] == schema.__name__]
-    found = called[0] if called else extract_json(str(reply.text))
+    found = _object_in(reply, schema.__name__)
     if found is None:
         malformed = next((call["error"] for call in reply.invalid_tool_calls if call["error"]), None)
         return None, malformed or "no JSON object in the answer"
+    if reason := unfit(found):
+        return None, f"its values cannot be kept: {reason}"
     try:
         return schema.model_validate(found), ""
     except ValidationError as error:

@@ -171,4 +171,4 @@ def _model_unavailable(state: AgentState) -> Ending | None:
     edits = state.get("edits")
     if edits is None or edits.stopped_by not in ("model_error", "login_refused"):
         return None
-    return Ending("model_unavailable", edits.stopped_by, edits.detail)
+    return Ending("model_unavailable", edits.fault or edits.stopped_by, edits.detail)

@@ -107,7 +107,7 @@ def _output(run: RunDir, log: str | None) -> str:
             size = file.seek(0, 2)
             file.seek(max(0, size - LARGEST))
             return file.read().decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):  # a record of another version, or a damaged one, may name no file at all
         return ""
 
 

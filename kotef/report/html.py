@@ -19,6 +19,7 @@ from kotef.files import write_atomic
 from kotef.report.page import Page
 from kotef.report.page_data import page_of
 from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow
+from kotef.report.visible_text import visible_text
 from kotef.runs.store import RunDir
 
 PAGE_NAME: Final = "report.html"
@@ -29,18 +30,6 @@ MOST_CALLS: Final = 200
 BAR: Final = 160
 """Width of the longest bar of the timeline."""
 _CODE: Final = re.compile(r"`([^`\n]+)`")
-_HIDDEN: Final = {
-    *range(0x09),
-    *range(0x0B, 0x20),
-    *range(0x7F, 0xA0),
-    0x061C,
-    *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F),
-    *range(0x2060, 0x2070),
-    0xFEFF,
-    *range(0xD800, 0xE000),
-}
-_SHOWN: Final = {code: f"\\u{code:04x}" for code in _HIDDEN}
 
 
 def render_page(page: Page, *, reload: bool) -> str:
@@ -110,7 +99,7 @@ def _data(page: Page, drawn: Sequence[MatrixRow], later: Sequence[MatrixRow]) ->
 
 def visible(value: Any) -> Any:
     """The text with control and direction characters spelt out."""
-    return value.translate(_SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def marked(text: str) -> Markup:

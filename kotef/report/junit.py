@@ -14,7 +14,8 @@ from kotef.runs.ending_text import headline
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML: Final = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML does not allow, and the control characters that it does."""
 
 
 def as_junit(run: RunDir) -> str:
@@ -112,5 +113,5 @@ def _split(test: str, verification: Verification) -> tuple[str, str]:
 
 
 def _xml(text: str) -> str:
-    """The text without characters that XML does not allow."""
-    return _NOT_XML.sub("�", text)
+    """The text without characters that XML does not allow; its readers take every kind of line end for a newline."""
+    return _NOT_XML.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))

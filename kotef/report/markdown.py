@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kotef.context.prompts import environment
+from kotef.report.visible_text import visible_text
 from kotef.runs.result import Result, ResultProbe
 
 
@@ -25,7 +26,7 @@ def render_report(result: Result) -> str:
         ("Not touched, because someone else changed them", result.left),
     )
     template = environment(Path(__file__).parent).get_template("report.md")
-    return template.render(r=result, lists=lists) + "\n"
+    return visible_text(template.render(r=result, lists=lists)) + "\n"
 
 
 def _value(probe: ResultProbe) -> str:

@@ -30,7 +30,7 @@ def ran(turn: int, result: str, command: str = "pytest") -> ToolUse:
     return ToolUse(turn, "run_command", {"command": command}, result, failure="test_failure")
 
 
-def found(calls: Sequence[ToolUse], *, warned: bool = False) -> ToolLoop | None:
+def found(calls: Sequence[ToolUse], *, warned: int = 0) -> ToolLoop | None:
     return loop_in(calls, TOOLS, warned=warned)
 
 
@@ -54,11 +54,22 @@ def test_results_are_the_same_when_only_times_and_addresses_differ() -> None:
     assert (loop.kind, loop.tool, loop.turn) == ("doom_loop", "run_command", 3)
 
 
-def test_a_result_that_moves_is_no_doom_loop_but_five_identical_calls_are() -> None:
+def test_a_result_that_moves_is_no_doom_loop_but_four_identical_calls_are() -> None:
     calls = [ran(turn, f"{20 - turn} failed") for turn in range(1, 6)]
-    assert kinds(calls) == [None, None, None, "doom_loop", "doom_loop"], "the fourth warns"
-    assert found(calls[:4], warned=True) is None, "who was warned may call a fourth time, not a fifth"
-    assert found(calls, warned=True)
+    assert kinds(calls) == [None, None, None, "doom_loop", "doom_loop"]
+
+
+def test_what_was_done_until_the_warning_counts_no_more() -> None:
+    calls = [look(turn) for turn in range(1, 7)]
+    assert [bool(found(calls[:number], warned=3)) for number in (3, 4, 5, 6)] == [False, False, False, True]
+    assert found([*calls[:5], look(6, "b.py")], warned=3) is None, "it left the loop"
+
+
+@given(st.integers(1, 4), st.integers(0, 30))
+@settings(max_examples=60)
+def test_a_loop_without_end_is_found_again_soon_after_any_warning(period: int, warned: int) -> None:
+    calls = [look(turn, f"{turn % period}.py", f"1\t{turn % period}") for turn in range(1, warned + 4 * 3 + 1)]
+    assert found(calls, warned=warned)
 
 
 @pytest.mark.parametrize("period", [2, 3, 4])
@@ -131,7 +142,7 @@ CALLS = st.lists(
 )
 
 
-@given(CALLS, st.booleans())
+@given(CALLS, st.integers(0, 30))
 @settings(max_examples=300)
 def test_a_loop_is_about_the_newest_call_and_telling_it_twice_says_the_same(calls, warned) -> None:
     loop = found(calls, warned=warned)

@@ -189,8 +189,8 @@ ENDPOINTS = {
     "401": (status(401, "Incorrect API key"), "unauthorized"),
     "429": (rate_limited(0), "rate_limited"),
     "500": (status(500), "server_error"),
-    "html": (html(), "model_error"),  # code makes the plan, and the coder gets the same answer
-    "empty": (empty(), "model_error"),
+    "html": (html(), "nonsense"),  # code makes the plan, and the coder gets the same answer
+    "empty": (empty(), "nonsense"),
     "dropped": (closed(), "truncated"),
     "truncated": (cut(text("half an answer that never ends"), 2), "truncated"),
 }

@@ -198,7 +198,7 @@ def test_a_fallback_model_takes_over_and_its_own_price_applies(project: Path, ru
 
 def test_without_a_fallback_a_model_that_is_gone_ends_the_visit(project: Path, run) -> None:
     ran = run(project, Agent(coder=[status(401)]), GOAL, *ONCE)
-    assert (ran.code, ran.result["stoppedBy"]) == (7, "model_error")
+    assert (ran.code, ran.result["reason"], ran.result["stoppedBy"]) == (7, "unauthorized", "model_error")
     assert named(ran, "model_fallback") == []
 
 

@@ -16,7 +16,7 @@ from kotef.deps import Clock
 from kotef.errors import ModelError
 from kotef.middleware.effect_log import Effects
 from kotef.middleware.ephemeral_notes import Tail
-from kotef.middleware.limits import STOP, SUMMARY, Bounds, VisitBudget
+from kotef.middleware.limits import FAULT, STOP, SUMMARY, Bounds, VisitBudget
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
@@ -83,6 +83,7 @@ def test_a_failed_call_is_counted_with_what_it_sent(tmp_path: Path) -> None:
     messages, _, _ = visit(tmp_path, [calls("note", text="a" * 4000), lost])
     spent = spent_on(messages[-1])
     assert messages[-1].additional_kwargs[STOP][0] == "model_error"
+    assert messages[-1].additional_kwargs[FAULT] == "truncated"
     assert (spent.calls, spent.estimated) == (4, True)
     assert spent.tokens_in > 3 * 1000
 

@@ -8,14 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.utils.json_schema import dereference_refs
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import BaseModel, ConfigDict
 from support import openai_server as serve
+from support.any_json import any_json, fitting, nested
 from support.openai_server import Call, OpenAIServer, Reply
 
 from kotef.errors import ModelError
+from kotef.failures.history import FailureEntry
+from kotef.models.model_report import ReadyAnswer
 from kotef.models.openai import StrictChatOpenAI
+from kotef.models.response_parser import ModelResponse
 from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.structured_output import RungMemory, StructuredAnswer, ask, extract_json
+from kotef.nodes.planner import PlanAnswer
+from kotef.nodes.review import ReviewAnswer
+from kotef.runs.spec_draft import DraftAnswer, QuestionsAnswer
 
 
 class Route(BaseModel):
@@ -284,3 +293,56 @@ def test_extraction_takes_linear_time(unit: str) -> None:
     started = time.process_time()
     extract_json(unit * (200_000 // len(unit)))
     assert time.process_time() - started < 1.5
+
+
+SPOILT = st.sampled_from(
+    (10**40, float("inf"), "\ud800", "\x1b[31mred", "a\0b", "", "x" * 5_000, nested(60), nested(400), True, None)
+)
+
+
+def answers_for(schema: type[BaseModel]) -> st.SearchStrategy[str]:
+    """Texts that answer for a schema: fitting, with one field spoilt, or any JSON, with anything around it."""
+    described = dereference_refs(schema.model_json_schema())
+    names = st.sampled_from(sorted(described["properties"]))
+    good = fitting(described)
+    spoilt = st.builds(lambda value, name, bad: {**value, name: bad}, good, names, SPOILT | any_json())
+    listed = st.builds(lambda value, name, bad: {**value, name: [bad]}, good, names, SPOILT | any_json())
+    written = (good | spoilt | listed | any_json()).map(json.dumps)
+    digits = st.sampled_from(('{"a": ' + "1" * 5_000 + "}", '{"a": {"b": ' + "1" * 5_000 + ",},}", "[" * 5_000))
+    around = st.sampled_from(("", "```json\n", "<think>so", "</think>", "\x1b[2J", "```", "{"))
+    return st.builds(lambda before, text, after: f"{before}{text}{after}", around, written | digits, around)
+
+
+@pytest.mark.parametrize("schema", [PlanAnswer, ReviewAnswer, DraftAnswer, QuestionsAnswer, ReadyAnswer])
+@given(st.data())
+def test_what_is_taken_of_any_answer_can_be_kept_and_shown(schema: type[BaseModel], data: st.DataObject) -> None:
+    texts_ = data.draw(st.lists(answers_for(schema), min_size=5, max_size=5))
+    replies = [ModelResponse.of_text(text).message(used_ids=(), request_characters=1, tries=1) for text in texts_]
+    answer = asyncio.run(ask(ScriptedChatModel(replies=replies), [HumanMessage("?")], schema, memory=RungMemory()))
+    for problem in answer.problems:
+        assert "\n" not in problem
+        problem.encode()
+    if answer.value is not None:
+        json.dumps(answer.value.model_dump(), ensure_ascii=False, allow_nan=False).encode()
+        JsonPlusSerializer().dumps_typed(answer.value.model_dump())
+
+
+@given(answers_for(ReviewAnswer))
+def test_any_reason_of_a_review_fits_into_an_entry(text: str) -> None:
+    found = extract_json(text)
+    reply = ModelResponse.of_text(text).message(used_ids=(), request_characters=1, tries=1)
+    answer = asyncio.run(
+        ask(ScriptedChatModel(replies=[reply] * 5), [HumanMessage("?")], ReviewAnswer, memory=RungMemory())
+    )
+    if answer.value is None:
+        return
+    assert found is not None
+    FailureEntry(
+        visit=1,
+        check="review",
+        command="",
+        exit_code=0,
+        kind="unknown",
+        summary=answer.value.reason[:400],
+        fingerprint="x",
+    )

@@ -184,6 +184,11 @@ ROWS = [
     pytest.param(
         state(1, edits=Edits(visit=1, coder="model", stopped_by="model_error", detail="down")),
         ("model_unavailable", "model_error"),
+        id="a dead endpoint, recorded by a version that kept no fault",
+    ),
+    pytest.param(
+        state(1, edits=Edits(visit=1, coder="model", stopped_by="model_error", fault="silent", detail="down")),
+        ("model_unavailable", "silent"),
         id="a dead endpoint",
     ),
     pytest.param(

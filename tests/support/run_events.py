@@ -5,6 +5,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin
 
 from hypothesis import strategies as st
+from support.any_json import texts
 
 from kotef.events import KINDS, RecordedEvent, RunEvent, UnreadEvent, parse_line
 
@@ -42,9 +43,9 @@ def _value(declared: Any) -> st.SearchStrategy[Any]:
         return st.sampled_from(options)
     known: dict[Any, st.SearchStrategy[Any]] = {
         type(None): st.none(),
-        str: st.text(max_size=8),
-        int: st.integers(0, 9),
-        float: st.floats(0, 9),
+        str: texts(),
+        int: st.integers(0, 9) | st.integers(-(2**63), 2**63 - 1),
+        float: st.floats(0, 9) | st.floats(allow_nan=False, allow_infinity=False),
         bool: st.booleans(),
     }
     return known[declared]
