@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from support.source_trees import product_trees
+
 ROOT = Path(__file__).parent.parent
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -56,7 +58,7 @@ EXPORTS = _exports()
 
 def _graph() -> dict[str, set[str]]:
     return {
-        module: {name for name in _imports(ast.parse(path.read_text("utf-8"))) if name in MODULES and name != module}
+        module: {name for name in _imports(product_trees()[path]) if name in MODULES and name != module}
         for module, path in MODULES.items()
         if module != "kotef"
     }

@@ -5,11 +5,12 @@ The tests of a package may: they stand in the folder of `tests/` that has its na
 
 import ast
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from support.source_trees import product_nodes
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kotef"
@@ -76,13 +77,14 @@ def _imports_of_files() -> dict[str, tuple[Import, ...]]:
         for path in sorted((ROOT / folder).rglob("*.py")):
             text = path.read_text("utf-8")
             if "import" in text and "kotef" in text and not path.is_relative_to(ROOT / "tests" / "support" / "worlds"):
-                own = (each for each in _imports(ast.parse(text)) if each[1].startswith("kotef"))
+                nodes = product_nodes().get(path) or ast.walk(ast.parse(text))
+                own = (each for each in _imports(nodes) if each[1].startswith("kotef"))
                 found[path.relative_to(ROOT).as_posix()] = tuple(own)
     return found
 
 
-def _imports(tree: ast.AST) -> Iterator[Import]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[Import]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 yield node.lineno, node.module or "", alias.name
@@ -144,7 +146,7 @@ def test_type_checkers_and_programs_see_the_same_exports(package: str) -> None:
         name: module.removeprefix(f"kotef.{package}.")
         for node in tree.body
         if isinstance(node, ast.If)
-        for _, module, name in _imports(node)
+        for _, module, name in _imports(ast.walk(node))
     }
     table = next(node for node in ast.walk(tree) if isinstance(node, ast.Dict))
     lazy = {name: module for module, names in ast.literal_eval(table).items() for name in names.split()}
@@ -165,7 +167,12 @@ def test_an_export_does_not_share_its_name_with_a_module(package: str) -> None:
 @pytest.mark.parametrize("package", CLOSED)
 def test_opening_a_door_imports_nothing_behind_it(package: str) -> None:
     tree = _door(package)
-    top = {name for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import) for _, name, _ in _imports(node)}
+    top = {
+        name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for _, name, _ in _imports(ast.walk(node))
+    }
     assert top == {"typing", "kotef.lazy_exports"}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.source_trees import product_nodes
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("*.md", "docs/*.md", "prompts/*.md", "kotef/*/README.md", ".sdd/*.md", ".sdd/adr/*.md")
@@ -59,7 +60,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix != ".py":
         yield from enumerate(CODE.sub(lambda code: "\n" * code[0].count("\n"), text).splitlines(), 1)
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in product_nodes()[path]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, re.sub(r"`[^`\n]+`", "", node.value)
     for number, line in enumerate(text.splitlines(), 1):
@@ -81,8 +82,7 @@ def sentences(path: Path) -> Iterator[str]:
 
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """The docstrings of functions, classes and documented values, each with its line."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
+    for node in product_nodes()[path]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
             for statement in node.body:
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

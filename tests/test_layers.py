@@ -4,6 +4,8 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from support.source_trees import product_nodes, product_trees
+
 ROOT = Path(__file__).parent.parent / "kotef"
 LAYERS = [
     "__init__ errors lazy_exports stop_gate",
@@ -43,7 +45,7 @@ def _rank(path: Path) -> int:
 def _imported(path: Path) -> list[str]:
     """Modules imported anywhere in the file, but those only a type checker sees."""
     names = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in product_nodes()[path]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names.append(node.module or "")
@@ -98,4 +100,4 @@ def test_the_classifier_needs_the_standard_library_only() -> None:
 def test_every_module_says_which_question_it_answers() -> None:
     for path in FILES:
         if path.name != "__init__.py":
-            assert ast.get_docstring(ast.parse(path.read_text())), path
+            assert ast.get_docstring(product_trees()[path]), path

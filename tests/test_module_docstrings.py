@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from support.source_trees import product_trees
 
 ROOT = Path(__file__).parent.parent
-FILES = sorted((ROOT / "kotef").rglob("*.py"))
 
 NOT_A_NOUN_PHRASE = frozenset(
     [
@@ -73,7 +73,7 @@ def wrong(docstring: str | None) -> str:
 
 
 def test_a_module_docstring_begins_with_a_noun_phrase() -> None:
-    reasons = {path.relative_to(ROOT): wrong(ast.get_docstring(ast.parse(path.read_text()))) for path in FILES}
+    reasons = {path.relative_to(ROOT): wrong(ast.get_docstring(tree)) for path, tree in product_trees().items()}
     found = [f"{path}: {reason}" for path, reason in reasons.items() if reason]
     assert not found, "\n".join(["say what the file holds, e.g. 'The table of test runners.'", *found])
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from support.source_trees import product_nodes
 
 ROOT = Path(__file__).parent.parent / "kotef"
 FILES = sorted(ROOT.rglob("*.py"))
@@ -124,8 +125,8 @@ def test_every_exception_is_in_use() -> None:
 
 def test_a_class_name_exists_once() -> None:
     places = defaultdict(list)
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, nodes in product_nodes().items():
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.relative_to(ROOT).as_posix())
     assert not {name: files for name, files in places.items() if len(files) > 1}

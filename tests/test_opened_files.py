@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.source_trees import product_nodes
 
 PACKAGE = Path(__file__).parent.parent / "kotef"
 ONE_PLACE = "files/safe_open.py"
@@ -146,14 +147,14 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
 
 def opened(module: Path) -> list[str]:
     """The calls in a module that open, list or change files, with their lines."""
-    tree = ast.parse(module.read_text())
+    nodes = product_nodes().get(module) or tuple(ast.walk(ast.parse(module.read_text())))
     imported = {
         alias.asname or alias.name: node.module or ""
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens(node, imported)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _opens(node, imported)]
     return [f"{module.relative_to(PACKAGE)}:{call.lineno} {ast.unparse(call)[:90]}" for call in calls]
 
 

@@ -12,7 +12,7 @@ from support.confined import need
 from support.loop import CHECK, DONE, FIX, PYTEST, UNITTEST, Agent, Ran, calls, git, kotef
 from support.openai_server import call
 
-from kotef.sandbox import Level, probe
+from kotef.sandbox import Level, levels
 
 Run = Callable[..., Ran]
 
@@ -116,7 +116,7 @@ def test_in_ci_a_run_without_any_level_runs_nothing_and_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("CI", "1")
     monkeypatch.delenv("KOTEF_SANDBOX")
-    monkeypatch.setattr(probe, "_missing", lambda level: f"{level} is not here")
+    monkeypatch.setattr(levels, "_missing", lambda level: f"{level} is not here")
     ran = tmp_path / "ran"
     agent = Agent(coder=[FIX, DONE])
 
@@ -141,7 +141,7 @@ def test_out_of_ci_a_run_without_any_level_is_unconfined_and_says_so(
     project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KOTEF_SANDBOX")
-    monkeypatch.setattr(probe, "_missing", lambda level: f"{level} is not here")
+    monkeypatch.setattr(levels, "_missing", lambda level: f"{level} is not here")
     done = run(project, Agent(coder=[FIX, DONE]), "fix add", "--check", CHECK)
 
     assert (done.code, done.result["sandbox"]) == (0, "off")
@@ -151,7 +151,7 @@ def test_out_of_ci_a_run_without_any_level_is_unconfined_and_says_so(
 def test_check_in_ci_without_any_level_is_one_line_and_status_5(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
     monkeypatch.delenv("KOTEF_SANDBOX")
-    monkeypatch.setattr(probe, "_missing", lambda level: f"{level} is not here")
+    monkeypatch.setattr(levels, "_missing", lambda level: f"{level} is not here")
     done = kotef(project, "check", "--check", CHECK)
 
     assert done.code == 5
@@ -268,7 +268,7 @@ def test_doctor_says_which_level_a_run_would_take(project: Path, monkeypatch: py
     monkeypatch.delenv("KOTEF_SANDBOX")
     assert "sandbox: bwrap, no network" in kotef(project, "doctor").stdout
 
-    monkeypatch.setattr(probe, "_missing", lambda level: f"{level} is not here")
+    monkeypatch.setattr(levels, "_missing", lambda level: f"{level} is not here")
     assert "note    sandbox: off: no sandbox" in kotef(project, "doctor").stdout
 
     monkeypatch.setenv("CI", "1")
