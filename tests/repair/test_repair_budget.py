@@ -131,14 +131,16 @@ def test_each_way_to_give_up_has_its_own_words(found: SearchResult, said: str) -
     assert said in _ended(found)
 
 
-def test_a_search_out_of_its_budget_knows_how_much_of_the_space_it_tried(tmp_path: Path) -> None:
+def test_a_search_out_of_its_budget_says_so_and_knows_how_much_of_the_space_it_tried(tmp_path: Path) -> None:
     lines = "".join(f"    if n == {k}:\n        n = n * {k} - {k + 1}\n" for k in range(2, 300))
     files = {
         "m.py": f"def name(n):\n{lines}    return str(n)\n",
         "test_m.py": "from m import name\n\ndef test_it(): assert name(1) == 'seven thousand'\n",
     }
-    found = search(project(tmp_path / "p", files), seconds=2.5)
+    found = search(project(tmp_path / "p", files), seconds=1.5)
     assert found.ending == "budget"
+    assert found.late
+    assert not found.patches
     assert 0 < found.singles < found.space
 
 

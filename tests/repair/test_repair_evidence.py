@@ -93,15 +93,7 @@ def test_a_file_left_out_is_named_though_others_are_searched(tmp_path: Path) -> 
     assert found.unread == ("old.py (line 3 is not UTF-8)",)
 
 
-def test_a_search_says_whether_its_time_ended_it(tmp_path: Path) -> None:
-    lines = "".join(f"    if n == {k}:\n        n = n * {k} - {k + 1}\n" for k in range(2, 300))
-    files = {
-        "m.py": f"def name(n):\n{lines}    return str(n)\n",
-        "test_m.py": "from m import name\n\ndef test_it(): assert name(1) == 'seven thousand'\n",
-    }
-    found = search(project(tmp_path / "p", files), seconds=2.5)
-    assert found.late
-    assert not found.patches
+def test_a_search_that_tried_everything_was_not_ended_by_its_time(tmp_path: Path) -> None:
     small = {
         "m.py": "def no():\n    pass\n",
         "test_m.py": "from m import no\n\ndef test_it(): assert no() == 'seven'\n",

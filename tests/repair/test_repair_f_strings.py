@@ -67,5 +67,5 @@ def test_f_strings_that_cannot_be_searched_are_named(tmp_path: Path) -> None:
         "m.py": 'def label(name):\n    return f"{{{name}}}, {name}"\n',
         "test_m.py": "from m import label\n\ndef test_it(): assert label('a') == 'seven thousand'\n",
     }
-    found = search(project(tmp_path / "p", files), seconds=6)
+    found = search(project(tmp_path / "p", files), seconds=2)
     assert found.left_out == ("m.py:2",)

@@ -68,7 +68,7 @@ def test_a_flipped_comparison_where_the_test_fails_is_not_asked_about_for_an_edi
 ) -> None:
     root = project(tmp_path / "p", {"bank.py": ACCOUNT.format("<"), "test_bank.py": tests})
 
-    found = search(root, seconds=15, stop_after=24)
+    found = search(root, seconds=15, stop_after=8)
 
     assert found.plausible > 1, "edits elsewhere pass as well"
     assert found.patches[0].files["bank.py"].decode() == ACCOUNT.format("<=")
