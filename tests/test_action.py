@@ -185,7 +185,7 @@ def played(tmp_path: Path, name: str, **inputs: str) -> Runner:
     return Runner(tmp_path, wanted, environment(tmp_path, checkout)).play()
 
 
-def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> None:
+def test_green_the_work_is_on_a_branch_and_the_run_is_kept_but_not_for_the_next_run_of_the_job(tmp_path: Path) -> None:
     runner = played(tmp_path, "", goal="make add add", checks=UNITTEST, branch="auto", coder="fixers")
     assert (runner.failed, runner.code) == (False, 0), runner.printed
     told = runner.told
@@ -203,6 +203,11 @@ def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> No
     assert "✅ kotef: verified" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     assert "::error" not in runner.printed
     assert "actions/setup-python" not in runner.used, "a kotef that is there is used"
+
+    runner.inputs["ticket"] = "99"
+    runner.play()
+    assert (runner.code, runner.told["outcome"], runner.told["files"]) == (2, "", told["files"])
+    assert not list(Path(told["files"]).iterdir()), "files of an earlier run in the job are not handed on"
 
 
 def test_red_the_line_is_marked_the_run_is_kept_and_the_job_fails_with_its_status(tmp_path: Path) -> None:
@@ -243,16 +248,6 @@ def test_inputs_are_no_shell(tmp_path: Path) -> None:
     assert runner.told["outcome"] == ""
     assert runner.told["exit-code"] == "2"
     assert "actions/upload-artifact" not in runner.used
-
-
-def test_files_of_an_earlier_run_in_the_job_are_not_handed_on(tmp_path: Path) -> None:
-    runner = played(tmp_path, "", goal="make add add", checks=UNITTEST, coder="fixers")
-    files = Path(runner.told["files"])
-    assert (files / "pr-body.md").is_file()
-    runner.inputs["ticket"] = "99"
-    runner.play()
-    assert (runner.code, runner.told["outcome"], runner.told["files"]) == (2, "", str(files))
-    assert list(files.iterdir()) == []
 
 
 @pytest.mark.ci

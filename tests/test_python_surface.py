@@ -44,7 +44,10 @@ SLOW = "sleep 60"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """How far a search looks for rivals of the first edit that passes is tested in `tests/repair`."""
+    monkeypatch.setattr("kotef.repair.search_loop._AFTER", 0.2)
+    monkeypatch.setattr("kotef.repair.search_loop._MORE", 40)
     return one_bug(tmp_path / "project", UNITTEST_TEST)
 
 

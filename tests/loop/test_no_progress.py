@@ -98,11 +98,7 @@ def test_a_model_that_edits_and_takes_it_back_by_commands(project: Path, run) ->
 
 
 def test_a_model_that_runs_failing_commands(project: Path, run) -> None:
-    agent = Agent(
-        coder=lambda _, number: calls(
-            call("run_command", command=f'python -c "import calc; raise ValueError({number})"')
-        )
-    )
+    agent = Agent(coder=lambda _, number: calls(call("run_command", command=f"echo ValueError: {number} >&2; exit 1")))
     ends(run(project, agent, GOAL, *ONCE), agent, most=85)
 
 

@@ -89,10 +89,13 @@ NOT_OF_A_CHAT = {
 
 
 def exceptions_of(module: Any) -> dict[str, type[Exception]]:
-    found = inspect.getmembers(
-        module, lambda member: inspect.isclass(member) and issubclass(member, Exception) and member.__name__[0] != "_"
-    )
-    return {name: kind for name, kind in found if not issubclass(kind, Warning)}
+    """By `type`, not `isinstance`: that would make each lazy attribute of the client import what it stands for."""
+    found = {name: member for name, member in vars(module).items() if issubclass(type(member), type)}
+    return {
+        name: kind
+        for name, kind in found.items()
+        if issubclass(kind, Exception) and not issubclass(kind, Warning) and kind.__name__[0] != "_"
+    }
 
 
 def made(kind: type[Exception]) -> Exception:
