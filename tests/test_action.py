@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from support.kotef_program import KotefProgram
 from support.loop import UNITTEST, UNITTEST_TEST
 
 ROOT = Path(__file__).parent.parent
@@ -178,11 +179,13 @@ def environment(tmp_path: Path, checkout: Path) -> dict[str, str]:
 
 def played(tmp_path: Path, name: str, **inputs: str) -> Runner:
     defaults = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
-    given = {"coder": "fixers,search:3s", "sandbox": "off", "command": str(BIN / "kotef"), "reruns": "0"}
+    given = {"coder": "fixers,search:3s", "sandbox": "off", "reruns": "0"}
     wanted = {**defaults, **{k: v for k, v in given.items() if k in defaults}}
     wanted |= {key.replace("_", "-"): value for key, value in inputs.items()}
     checkout = example(tmp_path, name)
-    return Runner(tmp_path, wanted, environment(tmp_path, checkout)).play()
+    with KotefProgram(tmp_path / "bin") as program:
+        wanted["command"] = str(program.folder / "kotef")
+        return Runner(tmp_path, wanted, environment(tmp_path, checkout)).play()
 
 
 def test_green_the_work_is_on_a_branch_and_the_run_is_kept_but_not_for_the_next_run_of_the_job(tmp_path: Path) -> None:
@@ -204,7 +207,7 @@ def test_green_the_work_is_on_a_branch_and_the_run_is_kept_but_not_for_the_next_
     assert "::error" not in runner.printed
     assert "actions/setup-python" not in runner.used, "a kotef that is there is used"
 
-    runner.inputs["ticket"] = "99"
+    runner.inputs |= {"ticket": "99", "command": str(BIN / "kotef")}
     runner.play()
     assert (runner.code, runner.told["outcome"], runner.told["files"]) == (2, "", told["files"])
     assert not list(Path(told["files"]).iterdir()), "files of an earlier run in the job are not handed on"

@@ -312,8 +312,7 @@ def test_a_fixer_that_fails_proposes_nothing_more(project: Path, packages: Exten
         "fixers", FIXER.format(body=body.replace("{}", "{{}}")).replace("{{}}", "{}"), point="bad", attribute="Bad"
     )
     (project / "calc.py").write_text("def add(a, b):\n    return plus(a, b)\n")
-    (project / "test_calc.py").write_text(UNITTEST_TEST)
-    ran = kotef(project, "run", GOAL, "--check", PYTEST, "--max-attempts", "1", "--coder", "fixers")
+    ran = kotef(project, "run", GOAL, *ONCE, "--coder", "fixers")
     assert (ran.code, ran.result["outcome"]) == (3, "stuck"), ran.stdout
     (notice,) = (event["text"] for event in named(ran, "notice") if "fixer bad" in event["text"])
     assert "(kotef-own 2.0)" in notice

@@ -24,10 +24,10 @@ def edited(number: int, old: str, new: str) -> Reply:
 
 @pytest.fixture
 def wide(project: Path) -> Path:
-    """The tiny project with 250 files to look at."""
+    """The tiny project with 135 files to look at, one of them with lines enough to be read again and again."""
     (project / "pages").mkdir()
-    for number in range(250):
-        lines = "".join(f"{number} {line} {'x' * (line % 7)}\n" for line in range(60))
+    for number in range(135):
+        lines = "".join(f"{number} {line} {'x' * (line % 7)}\n" for line in range(60 if number == 7 else 10))
         (project / "pages" / f"n{number}.txt").write_text(lines)
     return project
 
