@@ -23,6 +23,8 @@ _RAISING: Final = 2.0
 """Cost of a statement that always raises an error, which is caught."""
 _CONSTANT: Final = 2.0
 """Cost of leaving a function with one result whatever it is given."""
+_IDLE: Final = 2.0
+"""Cost of a statement or condition that does nothing: a value assigned to itself, or compared with itself."""
 _UNLIKELY: Final = 3.0
 """Cost from which on an edit that passes is wrong more often than right; measured on programs of our own."""
 
@@ -48,7 +50,8 @@ class Plausibility:
         past = _PAST if self._left_out(candidate) else 0.0
         raising = _RAISING if self._is_raising(candidate) else 0.0
         constant = _CONSTANT if self._is_constant(candidate) else 0.0
-        return cost(candidate, self._sources) + away + past + raising + constant
+        idle = _IDLE if self._is_idle(candidate) else 0.0
+        return cost(candidate, self._sources) + away + past + raising + constant + idle
 
     def closest(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         """The first, and those that are about as plausible."""
@@ -61,6 +64,8 @@ class Plausibility:
             return candidate.anti
         if self._is_constant(candidate):
             return "it makes a function return the same result for every input"
+        if self._is_idle(candidate):
+            return "what it changes does nothing: a value is assigned to itself or compared with itself"
         if self._is_raising(candidate):
             return "what it changes always raises an error, which is caught"
         if name := self._left_out(candidate):
@@ -85,6 +90,16 @@ class Plausibility:
             if constant_result(source.standalone(unit, (edit,)), unit) and not constant_result(
                 source.standalone(unit, ()), unit
             ):
+                return True
+        return False
+
+    def _is_idle(self, candidate: Candidate) -> bool:
+        """Whether more statements or conditions do nothing than before: a deleted statement in other words."""
+        for edit, unit in zip(candidate.edits, candidate.units, strict=True):
+            if unit is None:
+                continue
+            source = self._sources[edit.path]
+            if idle_parts(source.standalone(unit, (edit,))) > idle_parts(source.standalone(unit, ())):
                 return True
         return False
 
@@ -116,6 +131,36 @@ def constant_result(program: str, unit: SwapUnit) -> bool:
         return False
     parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     return not _reads(value, parameters | _stored([function]), unit)
+
+
+def idle_parts(program: str) -> int:
+    """How many assignments and conditions of a program have the same value on both sides."""
+    try:
+        tree = ast.parse(program)
+    except (SyntaxError, RecursionError):  # it passed in an interpreter with newer syntax than ours
+        return 0
+    return sum(_is_idle(node) for node in ast.walk(tree))
+
+
+def _is_idle(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            sides = [target, value]
+        case ast.Compare(left=left, comparators=[right]):
+            sides = [_without_offset(left), _without_offset(right)]
+        case ast.BoolOp(values=values):
+            sides = list(values)
+        case _:
+            return False
+    return len({ast.unparse(side) for side in sides}) < len(sides)
+
+
+def _without_offset(side: ast.expr) -> ast.expr:
+    """`n` of `n - 1`: what differs by a constant compares the same each time."""
+    match side:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+            return left
+    return side
 
 
 def _only_result(inside: Sequence[ast.AST]) -> ast.expr | None:

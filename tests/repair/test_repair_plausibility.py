@@ -62,6 +62,31 @@ def test_an_edit_that_takes_from_a_function_what_its_result_depends_on_is_doubtf
     assert ("the same result for every input" in plausibility.doubt(candidate)) == doubtful
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "idle"),
+    [
+        ("a = b", "a = a", True),
+        ("self.a = b", "self.a = self.a", True),
+        ("a, b = b, a", "a, b = a, b", True),
+        ("a: int = b", "a: int = a", True),
+        ("a = g(b) if b < a else 0", "a = g(b) if b < b else 0", True),
+        ("a = g(b) if len(b) < a - 1 else 0", "a = g(b) if len(b) < len(b) - 1 else 0", True),
+        ("a = g(b) if a + 1 > b else 0", "a = g(b) if b + 1 > b else 0", True),
+        ("a = g(a and b)", "a = g(b and b)", True),
+        ("a = b", "a = b + 1", False),
+        ("a = g(b) if b < a - 1 else 0", "a = g(b) if b < a * b - 1 else 0", False),
+        ("a = a\n    b = g(b)", "a = a\n    b = g(a)", False),
+    ],
+)
+def test_an_edit_after_which_a_statement_or_condition_does_nothing_is_doubtful(old: str, new: str, idle: bool) -> None:
+    source = PythonSource("m.py", f"def f(self, a, b):\n    {old}\n    return g(self, a, b)\n".encode())
+    start = source.content.index(old.encode())
+    candidate = Candidate((SourceEdit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (source.units[0],))
+    plausibility = Plausibility({"m.py": source}, frozenset(), ())
+
+    assert ("does nothing" in plausibility.doubt(candidate)) == idle
+
+
 def test_an_edit_away_from_the_failure_ranks_after_one_where_the_tests_fail() -> None:
     plausibility = Plausibility({"m.py": PROGRAM}, frozenset({UNITS["inner"]}), ())
     away, near = edit("inner(n)", "inner(-n)", "outer"), edit("1 // n", "1 // -n", "inner")
