@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -59,8 +60,10 @@ def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
     names = result.failing
     if result.tests is not None:
         names = tuple(test for test in result.tests if test in result.red_ids)
+    alike = Counter(map(_last_words, names))
     for name in names:
-        read_so = by_name.get(name) or by_words.get(_last_words(name))
+        # What the output says of a name that several tests share is about one of them, and nothing says which.
+        read_so = by_name.get(name) or (by_words.get(_last_words(name)) if alike[_last_words(name)] == 1 else None)
         places = [_place(place) for place in read_so.places] if read_so else []
         file, line = _place_of_test(name, places)
         error = " ".join(read_so.error.split()) if read_so else ""

@@ -47,7 +47,7 @@ def show_inspection(found: Inspection) -> None:
             if failure.test or failure.message != _own_words(check):
                 screen.print(Text(f"    {_line(failure, found.against)}"))
         if more := _all_failures(check) - min(len(check.failures), SHOWN):
-            screen.print(f"    … and {more:,} more{'' if check.tests is None else '; --json has them'}")
+            screen.print(f"    … and {more:,} more{'' if check.tests is None else '; see `tests` of --json'}")
         for obstruction in check.obstructions:
             screen.print(Text(f"    sandbox: {plain(obstruction)}", style="yellow"))
     screen.print(f"sandbox: {found.sandbox}{_network(found)}")

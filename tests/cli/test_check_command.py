@@ -398,7 +398,7 @@ def test_each_failing_test_of_any_runner_has_a_line_and_the_rest_is_counted(tmp_
     ran = kotef(tmp_path, "check", "--check", "node --test")
     assert "64 tests run" in ran.stdout
     assert len([line for line in ran.stdout.splitlines() if "a.test.js::works" in line]) == 50
-    assert "    … and 10 more; --json has them" in ran.stdout
+    assert "    … and 10 more; see `tests` of --json" in ran.stdout
 
 
 def test_each_failing_test_of_go_has_a_line(tmp_path: Path) -> None:
