@@ -136,10 +136,9 @@ def constant_result(program: str, unit: SwapUnit) -> bool:
 def idle_parts(program: str) -> int:
     """How many assignments and conditions of a program have the same value on both sides."""
     try:
-        tree = ast.parse(program)
-    except (SyntaxError, RecursionError):  # it passed in an interpreter with newer syntax than ours
+        return sum(_is_idle(node) for node in ast.walk(ast.parse(program)))
+    except (SyntaxError, RecursionError):  # newer syntax than ours, or an expression that no person wrote
         return 0
-    return sum(_is_idle(node) for node in ast.walk(tree))
 
 
 def _is_idle(node: ast.AST) -> bool:

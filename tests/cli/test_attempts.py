@@ -379,9 +379,9 @@ WRONG = [
     (("undo", "no-such-run"), "no run is named"),
     (("apply", "--last"), "which attempt?"),
     (("apply", "--last", "--attempt", "1", "--saved", "1"), "--attempt and --saved cannot be combined"),
-    (("apply", "--last", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
+    (("apply", "--last", "--attempt", "7"), "has no attempt 7; it has attempt 1"),
     (("apply", "--last", "--saved", "7"), "no saved state 7"),
-    (("diff", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
+    (("diff", "--attempt", "7"), "has no attempt 7; it has attempt 1"),
     (("apply", "--last", "--attempt", "0"), "--attempt 0: expected a whole number of at least 1"),
 ]
 

@@ -127,11 +127,11 @@ def _meson_entry(line: str) -> _HarnessTest | None:
 
 
 def meson_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The names after the options, without the suite: it cannot be separated from the project's name."""
+    """The names after the options, without project and suite: `demo:deep / bad`, by newer ones `deep - demo:bad`."""
     known = re.compile(r"-C|-v|--verbose|--print-errorlogs|--no-rebuild|--quiet|-q")
     if arguments[:1] != ["test"] or any(word.startswith("-") and not known.fullmatch(word) for word in arguments):
         return None
-    names = dict.fromkeys(test.partition("::")[0].rpartition(" / ")[2] for test in tests)
+    names = dict.fromkeys(re.split(r" / |:", test.partition("::")[0])[-1] for test in tests)
     return [*arguments, *names]
 
 
