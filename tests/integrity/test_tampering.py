@@ -1,12 +1,12 @@
 """Which constructs of product code speak to the judge, and which honest ones do not."""
 
 import ast
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cpu_time import bounded_cpu
 
 from kotef.integrity.tampering.javascript import required_files
 from kotef.integrity.tampering.python import speaks_to_the_judge
@@ -311,10 +311,8 @@ def test_a_large_module_is_read_quickly():
     text = "import os\n" + "".join(
         f"def f{n}(a, b):\n    return os.path.join(a, str(b), '{n}')\n\n\n" for n in range(2000)
     )
-    started = time.process_time()
-    speaks_to_the_judge({}, {"a.py": text})
-
-    assert time.process_time() - started < 10
+    with bounded_cpu():
+        speaks_to_the_judge({}, {"a.py": text})
 
 
 @given(st.text(max_size=80))

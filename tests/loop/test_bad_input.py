@@ -154,7 +154,7 @@ def test_a_check_that_hangs_is_stopped_with_the_run(project: Path, run) -> None:
     ran = run(project, Agent(coder=[late]), GOAL, "--check", "sleep 300", "--max-time", "1.5")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")
     assert "--max-time" in ran.result["sentence"]
-    assert ran.result["usage"]["seconds"] < 15
+    assert ran.result["usage"]["seconds"] < 60
 
 
 def test_a_check_that_reads_its_input_gets_none(project: Path, run) -> None:

@@ -82,7 +82,7 @@ def test_a_suite_of_sleepers_is_declined_with_the_time_it_was_allowed(tmp_path: 
     assert found.declined.startswith("the suite takes longer than the ")
     assert found.declined.endswith(" s allowed for one run of it")
     assert found.tried == 0
-    assert time.monotonic() - started < 16
+    assert time.monotonic() - started < 60
     assert not left_by(tmp_path)
 
 
