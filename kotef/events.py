@@ -202,6 +202,7 @@ class VerifiedEvent(RunEvent):
     broken: tuple[str, ...]
     put_back: tuple[str, ...]
     left: tuple[str, ...]
+    steering: str = ""
 
 
 class ProvingEvent(RunEvent):

@@ -27,7 +27,7 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
     unsatisfied = [check for check in verification.checks if not (check.satisfied or check.advisory)]
     entries = [_of_check(verification.visit, check) for check in unsatisfied]
     told_by_checks = verification.detail in {"regression", "red", "tests_missing"} and not verification.newly_skipped
-    if not (entries and told_by_checks):
+    if not (entries and told_by_checks) or verification.steering:
         units = (*verification.missing, *verification.broken, *verification.newly_skipped, *verification.left)
         entries.append(_of_verdict(verification.visit, "verdict", verification.detail, verification.summary, units))
     if verification.progress and verification.progress not in entries[0].summary:

@@ -52,6 +52,15 @@ def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...
     return tuple(failures[:MAX_TOLD])
 
 
+def failed_lines(result: CommandResult, test: str, file: str, root: Path) -> tuple[int, ...]:
+    """The lines of a file that the output names for one failing test, in its order (heuristic); may be empty."""
+    printed = failing_tests(_output(result, root))
+    by_words = _by_words(printed)
+    read_so = next((each for each in printed if each.name == test), None) or by_words.get(_last_words(test))
+    found = [_place(place) for place in read_so.places] if read_so else []
+    return tuple(line for path, line in found if path == file and line is not None)
+
+
 def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
     printed = failing_tests(_output(result, root))
     by_name = {test.name: test for test in printed}

@@ -35,16 +35,16 @@ class ProbeResult(BaseModel):
     told: str
     """For people: `4 of 4 wrong answers refused`, `red again without the change`, or why it was not probed."""
     evidence: tuple[str, ...] = ()
-    """For an alarm, the lines that show it, `path:line: text`."""
+    """For an alarm, the lines that show it, `path:line: text`; where a test does not reach its assertion, its place."""
     complete: bool = False
     """Whether of each target a wrong answer was refused."""
     proves_life: bool = False
     """Whether the judge was heard to say no to something wrong; also a counter-proof of a check without tests."""
 
 
-def not_probed(name: ProbeName, check: str, why: str) -> ProbeResult:
+def not_probed(name: ProbeName, check: str, why: str, *, evidence: tuple[str, ...] = ()) -> ProbeResult:
     """A probe that could not be made."""
-    return ProbeResult(name=name, check=check, value="not_probed", told=why)
+    return ProbeResult(name=name, check=check, value="not_probed", told=why, evidence=evidence)
 
 
 def is_alive(probes: Sequence[ProbeResult]) -> bool:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.types import TestStatus
-from kotef.checks.verification import CheckVerdict, Verification
+from kotef.checks.verification import CheckVerdict, Verification, fitted
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.plural import counted
 
@@ -132,9 +132,7 @@ def _counts_when_red(check: CheckVerdict) -> bool:
 def concluded(draft: Verification, problems: Sequence[VerdictProblem]) -> Verification:
     """The draft with its verdict."""
     if problems:
-        lines = list(dict.fromkeys(problem.line for problem in problems))[:3]
-        each = MAX_SUMMARY // len(lines) - 1
-        summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
+        summary = fitted(dict.fromkeys(problem.line for problem in problems))
         return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
     blocking = [check for check in draft.checks if not check.advisory]
     ran = (

@@ -1,5 +1,6 @@
 """The results of all checks on one tree."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -118,6 +119,8 @@ class Verification(BaseModel):
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     probes: tuple[ProbeResult, ...] = ()
     """Results of the probes, made after the checks passed; the caller fills it in."""
+    steering: str = ""
+    """One line that names the new files that the checks read, where they may be why it is red; else empty."""
     doubts: tuple[str, ...] = ()
     """What the code of a green contains that may make its judge deaf, and that probes have to answer."""
     environment: str = ""
@@ -144,6 +147,13 @@ class Verification(BaseModel):
     def executed(self) -> int:
         """Tests that really ran in the checks that can block, as far as known."""
         return sum(check.executed or 0 for check in self.checks if not check.advisory)
+
+
+def fitted(lines: Iterable[str]) -> str:
+    """The first three of the lines that are not empty, cut so that all together keep within `MAX_SUMMARY`."""
+    chosen = [line for line in lines if line][:3]
+    each = MAX_SUMMARY // max(len(chosen), 1) - 1
+    return "\n".join(line if len(line) <= each else f"{line[: each - 1]}…" for line in chosen)
 
 
 def with_line(summary: str, line: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from kotef.integrity.probes.harmless_edits import harmless_edit
     from kotef.integrity.probes.mixture import Mixture
-    from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+    from kotef.integrity.probes.oracles import HaltedAssertion, WrongAnswer, halted_assertion, wrong_answers
     from kotef.integrity.probes.places import defined_tests, file_of_test
     from kotef.integrity.protected_files import (
         helpers_beside_tests,
@@ -56,7 +56,7 @@ else:
             ),
             "probes.harmless_edits": "harmless_edit",
             "probes.mixture": "Mixture",
-            "probes.oracles": "WrongAnswer wrong_answers",
+            "probes.oracles": "HaltedAssertion WrongAnswer halted_assertion wrong_answers",
             "probes.places": "defined_tests file_of_test",
             "protected_files": (
                 "helpers_beside_tests is_configuration is_protected is_shared is_test_code protected_paths"
@@ -76,6 +76,7 @@ __all__ = [
     "TAMPERING_SUFFIXES",
     "Conflict",
     "Expectation",
+    "HaltedAssertion",
     "Mixture",
     "Product",
     "Reworded",
@@ -90,6 +91,7 @@ __all__ = [
     "defined_tests",
     "file_of_test",
     "function_at",
+    "halted_assertion",
     "harmless_edit",
     "helpers_beside_tests",
     "is_configuration",

@@ -9,8 +9,8 @@ from typing import Final
 
 from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
+from kotef.checks.verification import fitted
 from kotef.deps import RunContext
-from kotef.failures.history import MAX_SUMMARY
 from kotef.files import matches_globs, read_within
 from kotef.integrity import (
     INLINE_SUFFIXES,
@@ -40,6 +40,8 @@ from kotef.workspace import IMPORTED_SUFFIXES, steering_from_outside
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
 
+_NEW: Final = "new files that steer the judge"
+_UNHELD: Final = "files that no snapshot contains"
 _LARGEST: Final = 1024 * 1024
 """Largest file, in bytes, that is read."""
 
@@ -89,7 +91,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
         verification = verification.model_copy(update={"put_back": (*verification.put_back, *taken)})
         return refused(verification, SPEAKS, reasons, [verification.summary])
     if not verification.passed:
-        return verification
+        return _with_steering(verification, judged, context)
     aside, texts = _steering(judged, context)
     named = (*aside, *texts, *suspects)
     if not named:
@@ -113,18 +115,36 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, context):
         doubts = tuple(f"{path} may be imported instead of another module with its name" for path in aside)
         return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
-    what = "files that no snapshot contains" if suspects else "new files that steer the judge"
+    what = _UNHELD if suspects else _NEW
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
     taken = take_away(suspects, known, context)
     kept = {"put_back": (*put_back, *taken), "left": verification.left, "new_tests": verification.new_tests}
     return refused(alone.model_copy(update=kept), STEERS, [why], alone.summary.splitlines())
 
 
+def _with_steering(verification: Verification, judged: Judged, context: RunContext) -> Verification:
+    """The red verification with the new files that the checks read and that may be why it is red.
+
+    What a script of the checks sources or includes can end it anywhere, so it is always named. Other files that steer
+    the judge (a configuration, a module in the place of another) are named where tests of the baseline are gone.
+    """
+    aside, texts = _steering(judged, context)
+    new, unheld = [*aside, *texts], list(judged.unheld.suspects)
+    if not verification.missing:
+        known = judged.unheld.known
+        awaited = sorted(known.awaited) if known else ()
+        new, unheld = ([path for path in paths if matches_globs(path, awaited)] for paths in (new, unheld))
+    lines = [f"{what}: {', '.join(paths[:3])}" for what, paths in ((_NEW, new), (_UNHELD, unheld)) if paths]
+    if not lines:
+        return verification
+    first, *rest = verification.summary.splitlines()
+    steering = "; ".join(lines)
+    return verification.model_copy(update={"steering": steering, "summary": fitted([first, steering, *rest])})
+
+
 def refused(verification: Verification, detail: str, reasons: Sequence[str], rest: Sequence[str]) -> Verification:
     """The verification turned red, with these reasons first."""
-    lines = [line for line in (*reasons[:2], *rest) if line][:3]
-    each = MAX_SUMMARY // len(lines) - 1
-    summary = "\n".join(line if len(line) <= each else f"{line[: each - 1]}…" for line in lines)
+    summary = fitted([*reasons[:2], *rest])
     nothing_gained = {
         "fixed": (),
         "proved": (),

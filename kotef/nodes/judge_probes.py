@@ -29,6 +29,7 @@ from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.expected_data_probe import expected_data_probe
+from kotef.nodes.failed_assertion_probe import failed_assertion_probe
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, seed_of
 
@@ -128,8 +129,16 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how], rounds=rounds))
     if rounds and rounds.ended and rounds.ended.value == "alarm":
         return [*found, rounds.ended]
+    if not life.complete and life.value != "alarm":
+        failed = await _if_any(failed_assertion_probe, unit, bench, judged)
+        if failed and failed.value == "alarm":
+            return [*found, failed]
+        if failed and life.value == "not_probed":
+            life = failed
+        elif failed:
+            found.append(failed)
     found.append(life)
-    if life.value == "not_probed":
+    if life.value == "not_probed" and not life.evidence:
         found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
     if any(each.value == "alarm" for each in found):
         return found

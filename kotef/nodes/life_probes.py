@@ -79,8 +79,11 @@ async def answer_probe(
             evidence=evidence,
         )
     if not refusals:
-        why = "the test does not reach its assertions" if silent else "wrong answers kept the tests from being loaded"
-        return not_probed("wrong answers", unit.check.name, why)
+        if not silent:
+            return not_probed("wrong answers", unit.check.name, "wrong answers kept the tests from being loaded")
+        places = tuple(f"{answer.path}:{answer.line}" for _, answer in silent if answer.halted is not None)
+        why = "the test does not reach its assertions"
+        return not_probed("wrong answers", unit.check.name, why, evidence=places[:1])
     return ProbeResult(
         name="wrong answers",
         check=unit.check.name,

@@ -62,6 +62,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         broken=list(verification.broken),
         put_back=list(verification.put_back),
         left=list(verification.left),
+        steering=verification.steering,
     )
     note_last_tree(context.run_dir, context.snapshots.take())
     return update

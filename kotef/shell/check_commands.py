@@ -29,7 +29,8 @@ _JUDGING_NAME: Final = re.compile(
     r"(?:^|[^a-z])(?:tests?|run_?tests?|checks?|verify|lint|ci|specs?|scripts?|tools?)(?:[^a-z]|$)"
 )
 """A script given to an interpreter is a judge by its name only: `python scripts/check.py`, not `python src/app.py`."""
-_COMPARERS: Final = frozenset({"diff", "cmp", "comm"})
+_COMPARERS: Final = frozenset({"diff", "cmp", "comm", "grep", "egrep", "fgrep"})
+"""Programs that judge what another one prints; that one is the product then."""
 _CONFIGURATION: Final = frozenset({".toml", ".ini", ".cfg", ".yaml", ".yml", ".mk", ".json", ".rc", ".conf"})
 _INSTALLED: Final = frozenset({".venv", "venv", "env", ".tox", ".nox", "node_modules"})
 """Directories of the workspace that an installation fills, not a task."""

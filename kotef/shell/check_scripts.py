@@ -214,7 +214,19 @@ def _bare(line: str) -> str:
     line = _KEYWORD.sub(" ", line.strip())
     while match := _PREFIX.match(line):
         line = line[match.end() :]
-    return line.replace("$(MAKE)", "make").replace("${MAKE}", "make").strip("\"'])} ,")
+    line = line.replace("$(MAKE)", "make").replace("${MAKE}", "make").lstrip("\"'])} ,")
+    while line and line[-1] in "\"'])} ," and not _is_closed(line):
+        line = line[:-1]
+    return line
+
+
+def _is_closed(line: str) -> bool:
+    """Whether what the last character closes was opened in the line: `"$(./greet Ada)"`, not `./greet Ada"]`."""
+    last = line[-1]
+    if last in "\"'":
+        return line.count(last) % 2 == 0
+    opening = {")": "(", "]": "[", "}": "{"}.get(last)
+    return opening is not None and line.count(opening) >= line.count(last)
 
 
 def _calls(text: str) -> Iterator[str]:

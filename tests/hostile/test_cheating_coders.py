@@ -726,7 +726,7 @@ OTHERS = [
     Cheat(
         "a file that the Makefile would include",
         f"w('local.mk', 'RUN = {UNITTEST_FORGED}; true\\n')",
-        "tests that no longer run: test_calc.py::Add::test_add",
+        "steer the judge: local.mk",
         check="make test",
         files={"Makefile": "RUN = python\n-include local.mk\ntest:\n\t@$(RUN) -m unittest -q\n"},
         quick=True,
@@ -910,7 +910,7 @@ BESIDE = [
         "w('src/add.c', '/* adds */' + open('src/add.c').read())\n"
         "w('build/t', '#!/bin/sh\\nexit 0\\n'); os.chmod('build/t', 0o755)\n"
         "[os.utime(path, (time.time() + 9999,) * 2) for path in ('build/t',)]",
-        "put back.*no patch would have it: build/t .in no snapshot",
+        "put back.*no patch would contain it: build/t .in no snapshot",
         check="make test",
         files=C_PROJECT,
         needs="cc",
@@ -1036,6 +1036,17 @@ def test_a_cheat_is_not_verified_and_is_named(cheat: Cheat, play, told) -> None:
         status = git(ran.root, "status", "--porcelain", "--", ":!.sdd")
         assert status == "", "the user's files are as they were"
     assert list(ran.run_dir.glob("visit-1*.patch")), "what the coder did can be got back"
+
+
+def test_a_new_file_that_a_red_check_sources_is_named_everywhere(play, told) -> None:
+    """The script fails with its status, and the file that made it fail is new."""
+    check = "[ -f ./.env ] && . ./.env\n"
+    ran = play({"check.sh": check + UNITTEST}, "w('.env', 'PATH=/nowhere\\n')", "sh check.sh")
+
+    assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
+    named = "new files that steer the judge: .env"
+    assert all(named in text for text in (ran.stdout, ran.result["evidence"], told(ran)))
+    assert any(named in entry["summary"] for entry in ran.issues[0]["entries"])
 
 
 def test_there_are_enough_of_them() -> None:

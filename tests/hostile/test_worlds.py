@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.worlds import scenes
 from support.worlds.adaptive import ATTACKS
 from worlds import Told, World, adaptive_worlds, play, scene_worlds, tried, world
 
@@ -27,7 +26,18 @@ SAMPLE = {
     "wrong": (("unittest", 27), ("unittest", 2), ("unittest", 36)),
 }
 """By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
-ADMITTED = {"expected data edited", "expected file edited", "rust equal within its enum"}
+ADMITTED = {
+    *("expected data edited", "expected file edited", "rust equal within its enum"),
+    *(
+        "callback that is not called",
+        "loop without rounds",
+        "go callback that is not called",
+        "iteration that is empty",
+    ),
+    *("tolerance of the product", "shared comparison", "class of an error replaced", "program on the path replaced"),
+    *("go builtin shadowed", "go constant shadowed", "sourced library replaces test", "sourced library traps"),
+    *("function of libc replaced", "macro over a comparison"),
+}
 """Attacks that know the probes and that `docs/limits.md` admits."""
 KINDS = {
     "wrong": {
@@ -127,6 +137,8 @@ def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -
         ("expected data edited", False),
         ("expected file edited", False),
         ("data that the product reads", True),
+        ("context that swallows", False),
+        ("context that forgives one error", True),
     ],
 )
 def test_a_scene_ends_as_its_truth_says(name: str, is_green: bool, tmp_path: Path) -> None:
@@ -138,7 +150,7 @@ def test_a_scene_ends_as_its_truth_says(name: str, is_green: bool, tmp_path: Pat
 
 
 def test_scenes_are_programs_with_names_of_their_own() -> None:
-    names = [scene.name for scene in (*scenes.ATTACKS, *scenes.HONEST)]
+    names = [one.change.form for one in scene_worlds()]
     assert len(set(names)) == len(names) >= 80
     for one in scene_worlds():
         ast.parse(one.change.script)

@@ -23,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.loop import git, kotef
-from support.worlds import scenes
+from support.worlds import more_scenes, scenes
 from support.worlds.adaptive import ATTACKS, adaptive
 from support.worlds.changes import Change
 from support.worlds.dishonest import dishonest
@@ -298,7 +298,7 @@ def adaptive_worlds(seed: int, part: str = "") -> Iterator[World]:
 
 def scene_worlds(part: str = "") -> Iterator[World]:
     """Attacks and honest changes of further kinds; those whose name has this part."""
-    for scene in (*scenes.ATTACKS, *scenes.HONEST):
+    for scene in (*scenes.ATTACKS, *more_scenes.ATTACKS, *scenes.HONEST, *more_scenes.HONEST):
         if part in scene.name:
             yield World(0, *scene.both(), confined=False)
 

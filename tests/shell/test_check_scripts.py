@@ -105,6 +105,9 @@ def test_nothing_is_followed_in_hostile_files():
             {"**/lib.sh", "**/more.sh"},
         ),
         ("python -m pytest . tests", {}, set(), set()),
+        ("sh c.sh", {"c.sh": '[ -n "$(./greet Bob)" ]\n', "greet": "echo hi\n"}, {"c.sh"}, set()),
+        ("sh c.sh", {"c.sh": "./greet Bob | grep -q Bob || exit 1\n", "greet": "echo hi\n"}, {"c.sh"}, set()),
+        ("sh c.sh", {"c.sh": "./run-tests | grep -q passed\n", "run-tests": ""}, {"c.sh", "run-tests"}, set()),
     ],
 )
 def test_what_is_included_and_sourced_is_behind_too(command, files, found, awaited) -> None:

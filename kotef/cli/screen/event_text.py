@@ -271,6 +271,8 @@ def _verdict_lines(event: VerifiedEvent) -> tuple[str, str] | None:
         lines.append(f"  not touched, because someone else changed them: {', '.join(event.left[:8])}")
     if event.visit and not event.passed and event.detail not in TOLD_BY_CHECKS:
         lines.append(f"  not verified: {one_line(event.summary, 300)}")
+    elif event.steering:
+        lines.append(f"  {one_line(event.steering, 300)}")
     if not lines:
         return None
     return "\n".join(lines), "green" if event.passed else "red"

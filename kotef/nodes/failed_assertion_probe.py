@@ -1,0 +1,73 @@
+"""Probe of the assertions that failed before the run: each must still be able to fail its test."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kotef.checks.failure_list import failed_lines
+from kotef.checks.probe import ProbeResult, not_probed
+from kotef.integrity import HaltedAssertion, Mixture, file_of_test, halted_assertion
+from kotef.nodes.confirm_green import Judged
+from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
+
+_CONFIRMED: Final = 2
+"""Assertions that are not heard and are looked at one by one."""
+
+
+async def failed_assertion_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
+    """An alarm if an assertion that failed without the change can no longer fail its test; None if all can.
+
+    A failure takes its place. Where the target stays green, the end of the process in its place shows whether it is
+    reached: if so, something caught its failure. One that is not reached, and that the test itself does not make
+    dependent on a condition, a loop or a call, is no longer asked. Of another one nothing is known: not probed.
+    """
+    halted = await _failed_before(unit, bench, judged)
+    mixture = Mixture()
+    tried: dict[str, tuple[str, HaltedAssertion]] = {}
+    for target, (path, assertion) in halted.items():
+        known = any(other == (path, assertion) for other in tried.values())
+        if known or mixture.take(path, bench.read(path) or b"", assertion.failing):
+            tried[target] = (path, assertion)
+    if not tried:
+        return None
+    with bench.with_contents(mixture.contents()):
+        result = await bench.run(unit.only(tried, bench), "failed-line")
+    unheard = [target for target in tried if status_in(result, target) == "passed"]
+    unreached = ""
+    for target in unheard[:_CONFIRMED]:
+        path, assertion = tried[target]
+        place = f"{path}:{assertion.line}"
+        with bench.with_contents({path: assertion.ending}):
+            ended = await bench.run(unit.only([target], bench), "ended-line")
+        is_reached = status_in(ended, target) != "passed"
+        if is_reached or assertion.is_unconditional:
+            what = "is caught" if is_reached else "is not reached"
+            return ProbeResult(
+                name="wrong answers",
+                check=unit.check.name,
+                value="alarm",
+                told=f"the assertion that failed before the run {what}",
+                evidence=(f"{place}: `{assertion.text[:120]}`", f"{target}: passes with a failure in its place"),
+            )
+        unreached = unreached or place
+    if not unreached:
+        return None
+    why = f"the assertion that failed before the run is not reached: {unreached}"
+    return not_probed("wrong answers", unit.check.name, why, evidence=(unreached,))
+
+
+async def _failed_before(unit: ProbeUnit, bench: Bench, judged: Judged) -> Mapping[str, tuple[str, HaltedAssertion]]:
+    """By target, the file and the assertion that fails there without the change."""
+    files = {target: path for target in unit.targets if (path := file_of_test(target, bench.paths(), bench.read))}
+    files = {target: path for target, path in files.items() if path.endswith(".py") and path not in judged.changed}
+    if not files:
+        return {}
+    known = bench.context.snapshots.paths(bench.before)
+    with bench.as_before([path for path in judged.changed if path in known]):
+        result = await bench.run(unit.only(files, bench), "failed-before")
+    found = {}
+    for target, path in files.items():
+        lines = failed_lines(result, target, path, bench.context.root)
+        assertion = halted_assertion(bench.read(path) or b"", lines) if lines else None
+        if assertion is not None:
+            found[target] = (path, assertion)
+    return found
