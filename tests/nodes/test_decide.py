@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict, Verification
@@ -313,7 +314,7 @@ def play(steps: Sequence[tuple[set[str], str]], bound: int) -> Played:
     raise AssertionError("no ending")
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(steps=STEPS, bound=st.integers(1, 20))
 def test_every_history_ends_within_its_attempts_and_stuck_comes_after_a_nudge(
     steps: list[tuple[set[str], str]], bound: int
@@ -329,7 +330,7 @@ def test_every_history_ends_within_its_attempts_and_stuck_comes_after_a_nudge(
         assert last - 1 in nudged, "the planner was nudged, and its plan had an attempt"
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(steps=STEPS, bound=st.integers(4, 20))
 def test_no_run_is_stuck_while_fewer_and_fewer_fail(steps: list[tuple[set[str], str]], bound: int) -> None:
     ending, visits, _ = play(steps, bound)

@@ -7,8 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
@@ -194,7 +195,7 @@ def test_the_same_failure_has_the_same_fingerprint_in_another_run(run: RunDir) -
     assert sarif(run)["results"][0]["partialFingerprints"] != first
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@example_count(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(max_size=80), text=st.text(max_size=400))
 def test_whatever_tests_are_called_and_print_every_format_stays_valid(run: RunDir, name: str, text: str) -> None:
     (run.path / "logs" / "x.log").write_bytes(text.encode("utf-8", "surrogatepass"))
