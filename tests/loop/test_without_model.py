@@ -150,6 +150,7 @@ def test_without_a_failing_test_there_is_nothing_to_search_for(project: Path) ->
     ran = kotef(project, "run", "make it faster", "--check", UNITTEST)
     assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
     assert "no failing test: nothing to search for" in ran.result["sentence"]
+    assert "name a model (`--model`)" in ran.result["nextStep"]
 
 
 def test_a_repair_that_others_contradict_is_a_question_and_not_a_success(project: Path) -> None:
