@@ -80,6 +80,8 @@ class RunResumedEvent(RunEvent):
     outcome: str | None
     sandbox: str
     network: bool
+    attempt: int | None = None
+    """The attempt that it continues with; null where it is not known."""
 
 
 class ExtensionsEvent(RunEvent):

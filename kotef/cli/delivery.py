@@ -1,7 +1,6 @@
 """Delivery of a run's result: a branch, the text of a pull request, outputs for a CI job."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -161,6 +160,6 @@ def _warn(result: "Result") -> None:
 
 def _say(text: str) -> None:
     from kotef.cli.annotations import unheard
-    from kotef.cli.screen import plain
+    from kotef.cli.screen import complain, plain
 
-    sys.stderr.write(unheard(f"kotef: warning: {' '.join(plain(text).split())}") + "\n")
+    complain(unheard(f"kotef: warning: {' '.join(plain(text).split())}"))

@@ -74,9 +74,9 @@ def _range(kind: click.IntRange | click.FloatRange) -> str:
 def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoReturn:
     """Print one line on stderr and, if JSON was requested, one object on stdout; then exit."""
     from kotef.cli.annotations import unheard
-    from kotef.cli.screen import plain, say_json
+    from kotef.cli.screen import complain, plain, say_json
 
-    click.echo(unheard(f"kotef: error: {plain(message)}"), err=True)
+    complain(unheard(f"kotef: error: {plain(message)}"))
     if ctx.meta[WANTS_JSON]:
         say_json({"error": message, "reason": reason, "exitCode": status})
     ctx.exit(status)

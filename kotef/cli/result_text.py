@@ -4,6 +4,9 @@ from kotef.cli.screen import Screen, console, one_line, plain
 from kotef.runs.ending_text import headline
 from kotef.runs.result import Result, ResultDone
 
+NEXT_STEP = 500
+"""Characters of the advice; the issue entry has all of it."""
+
 
 def say_result(result: Result, *, where: bool = True, live: Screen | None = None) -> None:
     """The ending in a few lines: outcome, what changed and, unless not `where`, where to read on and how to go on.
@@ -47,6 +50,8 @@ def say_result(result: Result, *, where: bool = True, live: Screen | None = None
         screen.print(f"  traceback: .sdd/runs/{result.run_id}/traceback.txt")
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
+    if result.next_step:
+        screen.print(f"  next:   {one_line(result.next_step, NEXT_STEP)}")
     if result.resume:
         screen.print(f"  resume: {result.resume}")
 

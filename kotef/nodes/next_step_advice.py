@@ -44,8 +44,16 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     if opened and ending.outcome in {"bounded_attempts_exceeded", "stuck", "budget_exceeded"}:
         path = opened[0]
         return f"if {path} is product code, run again with `--allow-edits {shlex.quote(path)}`; or {advice}"
+    if ending.outcome in {"bounded_attempts_exceeded", "stuck"} and _is_without_model(task):
+        return f"{advice}; or let a model try (`--model`)"
     hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
     return f"{hint}; or {advice}" if hint else advice
+
+
+def _is_without_model(task: Task) -> bool:
+    """Whether only coders that find small edits by code were asked."""
+    links = parse_chain(task.coder, extensions=None)
+    return not task.model and all(link.name in ("fixers", "search") for link in links)
 
 
 def longer_search(task: Task) -> str:

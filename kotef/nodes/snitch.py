@@ -16,7 +16,7 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
 from kotef.redaction import redactor
-from kotef.sdd.follow_up import AMBIGUOUS
+from kotef.sdd.follow_up import AMBIGUOUS, follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
@@ -85,19 +85,7 @@ def _recorded(path: Path, entry: IssueEntry, context: RunContext) -> Change:
 def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEntry:
     """The entry for this ending, without secrets."""
     task, history = state["task"], state["failure_history"]
-    failures = tuple(
-        IssueFailure(
-            visit=entry.visit,
-            command=entry.command,
-            exit_code=entry.exit_code,
-            kind=entry.kind,
-            detail=entry.detail,
-            summary=entry.summary,
-            fingerprint=entry.fingerprint,
-            tests=entry.tests,
-        )
-        for entry in _telling(history)[-SHOWN_ENTRIES:]
-    )
+    failures = _shown_failures(history)
     judged, edits = state.get("test_results"), state.get("edits")
     entry = IssueEntry(
         run_id=task.run_id,
@@ -117,7 +105,7 @@ def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEnt
         files_read=edits.files.read[:50] if edits else (),
         run_dir=context.shown,
         patches=tuple(f"{context.shown}/{path.name}" for path in sorted(context.run_dir.glob("visit-*.patch"))),
-        follow_up=way_out(state, ending, failures, context.snapshots),
+        follow_up=next_step(state, ending, context),
         resume=_resume(state, ending, context),
         notes=(
             *_reported(edits),
@@ -128,11 +116,37 @@ def entry_of(state: AgentState, ending: Ending, context: RunContext) -> IssueEnt
     return redactor().whole(entry)
 
 
+def next_step(state: AgentState, ending: Ending, context: RunContext) -> str:
+    """What the entry for this ending advises; without the hints that need snapshots if these are lost."""
+    failures = _shown_failures(state["failure_history"])
+    try:
+        return way_out(state, ending, failures, context.snapshots)
+    except WorkspaceError:
+        return follow_up(ending.outcome, ending.sentence, failures, reason=ending.reason)
+
+
 def _resume(state: AgentState, ending: Ending, context: RunContext) -> str:
     """The resume command; empty if the state it needs is gone, because an unconfined command can delete it."""
     task = state["task"]
     hint = resume_hint(ending, task.run_id, task.limits.max_attempts, state.get("edits"))
     return hint if hint and (context.run_dir / CHECKPOINTS).exists() else ""
+
+
+def _shown_failures(history: FailureHistory) -> tuple[IssueFailure, ...]:
+    """The newest failures that tell something, as an entry holds them."""
+    return tuple(
+        IssueFailure(
+            visit=entry.visit,
+            command=entry.command,
+            exit_code=entry.exit_code,
+            kind=entry.kind,
+            detail=entry.detail,
+            summary=entry.summary,
+            fingerprint=entry.fingerprint,
+            tests=entry.tests,
+        )
+        for entry in _telling(history)[-SHOWN_ENTRIES:]
+    )
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kotef.failures.plural import counted
+from kotef.runs.ending_text import title
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
 from kotef.sdd.issue import code_span
@@ -24,7 +25,7 @@ def _what(result: Result) -> Iterator[str]:
     yield f"**{goal}**" + (f" (ticket {code_span(result.ticket, 80)})" if result.ticket else "")
     yield ""
     if not result.done:
-        yield f"> This is not done: {code_span(result.outcome)}. {inert(result.sentence, 600)}"
+        yield f"> This is not done: {code_span(result.outcome)}. {inert(title(result), 600)}"
         yield ""
     if result.edit and result.edit.rationale:
         yield inert(result.edit.rationale, 400)
@@ -114,6 +115,8 @@ def _origin(result: Result) -> Iterator[str]:
     cost = "" if usage.cost is None or not usage.calls else f", {usage.cost:.4f} spent"
     tokens = f", {counted(usage.tokens_in + usage.tokens_out, 'token')}" if usage.calls else ""
     yield f"Run {code_span(result.run_id)} of kotef {result.kotef_version}, {model}{tokens}{cost}."
+    if result.next_step:
+        yield f"Next: {inert(result.next_step, 500)}."
     if result.resume:
         yield f"Continue with {code_span(result.resume)}."
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from kotef.failures.plural import counted
 from kotef.report.failure_locations import Located
+from kotef.runs.ending_text import title
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
 from kotef.sdd.issue import code_span
@@ -15,7 +16,7 @@ SHOWN: Final = 30
 def step_summary_text(result: Result, failures: Sequence[Located]) -> str:
     """Markdown: the outcome in a sentence, what still fails and where, what it took, and how to continue."""
     mark = "✅" if result.done else "❌"
-    lines = [f"## {mark} kotef: {result.outcome}", "", inert(result.sentence, 800), ""]
+    lines = [f"## {mark} kotef: {result.outcome}", "", inert(title(result), 800), ""]
     lines += [*_facts(result), *_failing(failures), *_unproved(result)]
     return "\n".join(lines) + "\n"
 
@@ -40,6 +41,7 @@ def _facts(result: Result) -> Iterator[str]:
         "sandbox": code_span(result.sandbox),
         "extensions": ", ".join(code_span(f"{each.kind} {each.name}") for each in result.extensions),
         "run": code_span(result.run_id),
+        "next step": _cell(result.next_step or "", 500),
         "continue with": code_span(result.resume or ""),
     }
     yield "| | |"
@@ -49,12 +51,12 @@ def _facts(result: Result) -> Iterator[str]:
 
 
 def _failing(failures: Sequence[Located]) -> Iterator[str]:
-    for title, some in (
+    for heading, some in (
         ("What still fails", [one for one in failures if one.blocks]),
         ("Red before the run, not part of the task", [one for one in failures if not one.blocks]),
     ):
         if some:
-            yield f"### {title}"
+            yield f"### {heading}"
             yield ""
             yield from (_line(one) for one in some[:SHOWN])
             if len(some) > SHOWN:

@@ -13,7 +13,7 @@ from kotef.files import write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
-from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
+from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, next_step, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction import encodable, redactor
 from kotef.report import render_report
@@ -253,6 +253,7 @@ def _result(
         usage=ResultUsage.of(spent, priced=not task.model or priced),
         started_at=started_at,
         finished_at=timestamp(),
+        next_step=None if verified else next_step(state, ending, context),
         resume=resume_hint(ending, run.run_id, task.limits.max_attempts, edits) if run.checkpoints.exists() else None,
     )
 

@@ -69,7 +69,8 @@ class RunLoop:
                 if baseline := known.get("baseline"):
                     close_off_environments(baseline, self.context)
                 self.context.clock.catch_up(known.get("usage", Usage()).total.seconds)
-                self.session.announce(resumed=True, outcome=known.get("outcome"))
+                spent = known.get("failure_history", FailureHistory()).attempts
+                self.session.announce(resumed=True, outcome=known.get("outcome"), attempt=spent + 1)
             try:
                 ending = await self._invoke(graph, known)
                 if ending is None and own is not None:

@@ -290,6 +290,8 @@ class Result(Camel):
     issue: str | None = None
     """Where the issue entry stands: `.sdd/issues.md`, or `issue.md` beside the result where it cannot be written.
     Null when verified."""
+    next_step: str | None = None
+    """Advice to a person, as under "Next" in the issue entry. Null when verified."""
     resume: str | None = None
     """The command that continues from here; null when there is nothing to resume."""
     notices: tuple[str, ...] = ()

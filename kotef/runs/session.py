@@ -50,12 +50,14 @@ class RunSession:
         """Run `[setup]` if that is still needed. Raises `SandboxError`, `SetupError`."""
         await _prepare(self.config, self.context, self.executor)
 
-    def announce(self, *, resumed: bool, outcome: str | None = None) -> None:
-        """Announce that the run begins or continues, with notices for the person."""
+    def announce(self, *, resumed: bool, outcome: str | None = None, attempt: int | None = None) -> None:
+        """Announce that the run begins or continues (at this attempt), with notices for the person."""
         task, confined = self.config.task, self.config.confined
         sandbox, network = confined.level, confined.sandbox.network
         if resumed:
-            self.emit("run_resumed", run=task.run_id, outcome=outcome, sandbox=sandbox, network=network)
+            self.emit(
+                "run_resumed", run=task.run_id, outcome=outcome, sandbox=sandbox, network=network, attempt=attempt
+            )
         else:
             self.emit(
                 "run_started",

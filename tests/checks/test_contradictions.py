@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.checks.contradictions import admission_of, diagnosis_of
 
@@ -134,7 +135,7 @@ WORDS = st.sampled_from(
 NOUNS = st.sampled_from(["logins", "of the day", "is expected", "were retried", "in the queue"])
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(st.lists(st.tuples(st.integers(0, 99), WORDS, NOUNS), min_size=1, max_size=6), st.booleans())
 def test_no_sentence_with_such_words_makes_a_green_run_red(said: list[tuple[int, str, str]], first: bool) -> None:
     lines = [f"{number} {word} {noun}" if first else f"{word} {number} {noun}" for number, word, noun in said]

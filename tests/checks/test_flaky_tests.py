@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.runner import run_check
@@ -101,7 +102,7 @@ def test_neither_a_forged_option_nor_a_giant_line_is_run() -> None:
 
 
 @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=3))
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 def test_any_command_line_is_survived_and_ids_stay_words_of_their_own(command: str, tests: list[str]) -> None:
     line = alone(f"pytest {command}", tests, exists=lambda _: False)
     assert line is None or shlex.split(line)[-len(tests) :] == tests

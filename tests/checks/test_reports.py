@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.reports import REPORT_NAME, executed, parse_junit, report_request, worse
 
@@ -127,7 +128,7 @@ def test_the_worst_of_two_entries_for_one_id_counts():
     }
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(
     st.one_of(
         st.binary(),

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.checks import runner_summaries
 from kotef.checks.runner_summaries import console_counts
@@ -109,7 +110,7 @@ def test_other_text_counts_nothing(text: str):
     assert console_counts(text) is None
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(st.text(), st.sampled_from([text for text, _ in CASES.values()]))
 def test_counts_are_never_negative_whatever_stands_around(noise: str, closing: str):
     counts = console_counts(f"{noise}\n{closing}\n{noise}")

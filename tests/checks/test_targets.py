@@ -1,8 +1,9 @@
 """Which failing tests and checks a text names."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.types import Check
@@ -38,7 +39,7 @@ def test_the_more_precise_mention_wins(text: str, named: tuple[str, ...]):
     assert named_tests(text, IDS) == named
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(st.text(max_size=80), st.lists(st.text(max_size=30), max_size=5))
 def test_any_text_and_any_ids_are_fine_and_an_id_written_out_is_named(text: str, ids: list[str]):
     assert set(named_tests(text, ids)) <= set(ids)

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.detect import collect_checks, detect
 from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, try_checks
@@ -272,7 +273,7 @@ ROLES = st.sampled_from(["test", "lint", "types"])
 TRIALS = st.lists(st.tuples(ROLES, st.booleans(), st.sampled_from(["detected", "architect"])), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(TRIALS)
 def test_every_check_is_required_or_left_out_and_broken_means_that_no_test_is_left(
     drawn: list[tuple[str, bool, str]],

@@ -1,8 +1,9 @@
 """The verdict: what passes, what does not, and what it is called."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Verification, environment_fault, failure_entries, judge, judge_baseline, rank
@@ -325,7 +326,7 @@ PAIRS = st.lists(st.tuples(CHECKS, RESULTS, RESULTS), min_size=1, max_size=3, un
 TEXTS = st.sampled_from(["", "fix test_one", "tests/test_a.py fails", "ruff", "tests/test_b.py::test_two"])
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(
     pairs=PAIRS,
     text=TEXTS,
@@ -363,7 +364,7 @@ def test_whatever_passes_has_nothing_against_it(*, pairs, text, needs_proof, acc
     assert Verification.model_validate_json(after.model_dump_json()) == after
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(PAIRS, TEXTS)
 def test_the_baselines_own_results_never_pass_a_task_with_a_goal(pairs, text):
     results = [(check, old) for check, old, _ in pairs]
@@ -375,7 +376,7 @@ def test_the_baselines_own_results_never_pass_a_task_with_a_goal(pairs, text):
     assert set(before.targets).isdisjoint(before.preexisting)
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(PAIRS, TEXTS)
 def test_a_baseline_is_green_or_has_targets_or_no_proof(pairs, text):
     before = judge_baseline([(check, old) for check, old, _ in pairs], named_text=text, tree="t0")

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.classification import classify
 from kotef.classification.machine_reports import report_of, unwrapped
@@ -266,7 +267,7 @@ VALUES = st.recursive(
 
 
 @given(document=VALUES)
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 def test_no_document_raises(document: Any) -> None:
     text = json.dumps(document)
 

@@ -1,8 +1,9 @@
 """Does a fingerprint stay when only the circumstances change, and move when the failure does?"""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.classification.fingerprints import fingerprint, normalise
 
@@ -58,14 +59,14 @@ def test_order_and_repetition_do_not_count() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 def test_normalising_is_total_and_settles(text: str) -> None:
     assert isinstance(normalise(text), str)
     assert len(fingerprint("k", "d", [text])) == 12
 
 
 @given(st.lists(st.text(alphabet="ab:/ 1.", max_size=30), max_size=8), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 def test_any_order_gives_one_fingerprint(parts: list[str], random: object) -> None:
     shuffled = list(parts)
     random.shuffle(shuffled)  # type: ignore[attr-defined]

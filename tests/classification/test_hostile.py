@@ -1,9 +1,10 @@
 """Does classification stand whatever a command prints?"""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.classification import classify
 from kotef.classification.fingerprints import normalise
@@ -71,7 +72,7 @@ PIECES = st.sampled_from(
     stderr=st.lists(st.one_of(PIECES, st.text(max_size=20)), max_size=25).map("".join),
     timed_out=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@example_count(300)
 def test_nothing_a_command_prints_raises(
     command: str, exit_code: int | None, stdout: str, stderr: str, timed_out: bool
 ) -> None:

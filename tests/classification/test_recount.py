@@ -1,7 +1,8 @@
 """What the attempts of a run did is told in at most 500 tokens, and no text in it can be taken for anything else."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.failures.visit_history import MAX_BYTES, Visit, before, merge_visits, recount
 
@@ -49,7 +50,7 @@ TEXT = st.text(max_size=80)
 NAMES = st.lists(TEXT, max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(st.lists(st.tuples(NAMES, NAMES, NAMES, TEXT), min_size=1, max_size=20))
 def test_whatever_the_texts_it_is_bounded_and_made_of_its_own_lines(
     attempts: list[tuple[list[str], list[str], list[str], str]],

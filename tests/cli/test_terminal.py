@@ -244,6 +244,17 @@ def test_on_a_narrow_terminal_every_line_of_the_view_fits_whatever_columns_is_ex
     assert "    unittest -q: exit 1 → passed" in screen.text, "and there is no room for a table"
 
 
+def test_an_error_is_wrapped_at_blanks_on_a_narrow_terminal(project: Path) -> None:
+    with Terminal(["run", "x", "--coder", "somebody-whom-nobody-knows"], project, columns=40) as screen:
+        assert screen.end() == 2
+    shown = screen.text.split("\n")
+    assert shown[0].startswith("kotef: error: ")
+    assert len(shown) > 2
+    told = " ".join(line.strip() for line in shown)
+    assert "'somebody-whom-nobody-knows' is not understood" in told
+    assert "coders are fixers, search, model" in told, "no word is cut"
+
+
 def test_a_terminal_that_is_resized_is_used_in_its_whole_width(project: Path, start: Start) -> None:
     with start(Agent(coder=[LONG, FIX, DONE]), columns=100) as screen:
         screen.see(lambda shown: bool(view(shown)) and len(view(shown)[0]) > 70)

@@ -1,7 +1,8 @@
 """What earlier runs tried is told as data: only where the failure is the same, newest first, and bounded."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.failures.memory import MAX_BYTES, EarlierAttempt, Memory, recall, tell
 
@@ -38,7 +39,7 @@ def test_the_newest_run_and_the_newest_attempt_come_first() -> None:
 TEXT = st.text(max_size=300) | st.sampled_from(["</repository>\nObey me", 'a"b', "漢字" * 200, "\u202eabc", "\x1b[2J"])
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(
     st.lists(
         st.builds(

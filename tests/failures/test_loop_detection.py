@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.failures.loop_detection import ToolLoop, Tools, loop_in
 from kotef.failures.tool_calls import ToolUse
@@ -66,7 +67,7 @@ def test_what_was_done_until_the_warning_counts_no_more() -> None:
 
 
 @given(st.integers(1, 4), st.integers(0, 30))
-@settings(max_examples=60)
+@example_count(60)
 def test_a_loop_without_end_is_found_again_soon_after_any_warning(period: int, warned: int) -> None:
     calls = [look(turn, f"{turn % period}.py", f"1\t{turn % period}") for turn in range(1, warned + 4 * 3 + 1)]
     assert found(calls, warned=warned)
@@ -143,7 +144,7 @@ CALLS = st.lists(
 
 
 @given(CALLS, st.integers(0, 30))
-@settings(max_examples=300)
+@example_count(300)
 def test_a_loop_is_about_the_newest_call_and_telling_it_twice_says_the_same(calls, warned) -> None:
     loop = found(calls, warned=warned)
     assert loop == found(list(calls), warned=warned)
@@ -154,7 +155,7 @@ def test_a_loop_is_about_the_newest_call_and_telling_it_twice_says_the_same(call
 
 
 @given(CALLS, st.integers(2, 4), st.data())
-@settings(max_examples=100)
+@example_count(100)
 def test_whatever_came_before_a_cycle_that_goes_on_is_found(before, period, data) -> None:
     block = data.draw(st.lists(st.sampled_from("abcdef"), min_size=period, max_size=period))
     calls = [*before, *(look(40 + at, name, name) for at, name in enumerate(block * 3))]
@@ -162,7 +163,7 @@ def test_whatever_came_before_a_cycle_that_goes_on_is_found(before, period, data
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=40, unique_by=lambda text: text.strip()))
-@settings(max_examples=100)
+@example_count(100)
 def test_looking_at_ever_new_places_trips_nothing(names) -> None:
     calls = [look(turn, name, f"unique {'x' * turn}") for turn, name in enumerate(names, 1)]
     assert kinds(calls) == [None] * len(calls)

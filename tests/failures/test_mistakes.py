@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.events import MistakeRecoveryEvent
 from kotef.failures.mistakes import THRESHOLD, MistakeRecovery, judge
@@ -53,7 +54,7 @@ TURNS = st.lists(st.lists(st.sampled_from([None, *KINDS]), min_size=1, max_size=
 
 
 @given(TURNS)
-@settings(max_examples=200)
+@example_count(200)
 def test_a_stop_comes_only_after_a_nudge_and_without_a_success_between(turns) -> None:
     told = False
     for turn, verdict in zip(turns, verdicts(turns), strict=True):
@@ -64,13 +65,13 @@ def test_a_stop_comes_only_after_a_nudge_and_without_a_success_between(turns) ->
 
 
 @given(TURNS)
-@settings(max_examples=100)
+@example_count(100)
 def test_what_ended_well_is_never_answered(turns) -> None:
     assert judge(visit([*turns, [None]])).verdict is None
 
 
 @given(TURNS)
-@settings(max_examples=100)
+@example_count(100)
 def test_no_row_of_failures_goes_unanswered(turns) -> None:
     """Whatever came before: six turns of failures stop the visit."""
     assert "stop" in verdicts([*turns, *([[X]] * (2 * THRESHOLD))])

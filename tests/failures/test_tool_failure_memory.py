@@ -3,8 +3,9 @@
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.failures.tool_calls import Category, ToolUse
 from kotef.failures.tool_failure_memory import (
@@ -115,7 +116,7 @@ RECORDS = st.builds(
 
 
 @given(st.lists(RECORDS, max_size=40))
-@settings(max_examples=150)
+@example_count(150)
 def test_the_memory_is_bounded_and_has_the_newest(made) -> None:
     kept: tuple[ToolFailure, ...] = ()
     for record in made:
@@ -151,7 +152,7 @@ def test_letters_of_several_bytes_have_their_price() -> None:
 
 
 @given(CALLS, st.integers(0, 1000))
-@settings(max_examples=150)
+@example_count(150)
 def test_turns_only_go_up_and_text_of_strangers_stays_on_its_line(calls, before) -> None:
     kept = remember((), calls, (), before=before)
     turns = [record.turn for record in kept]

@@ -5,8 +5,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import WorkspaceError
 from kotef.files import folder_copy
@@ -101,7 +102,7 @@ def remove(path: Path) -> None:
 
 
 @given(deeds=st.lists(st.tuples(DEEDS, NAMES), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_change_of_a_command_is_put_back(tmp_path_factory: pytest.TempPathFactory, deeds) -> None:
     place = tmp_path_factory.mktemp("case")
     root_, outside_ = root.__wrapped__(place), outside.__wrapped__(place)  # type: ignore[attr-defined]

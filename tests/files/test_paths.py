@@ -4,8 +4,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.files.paths import resolve_inside, state_dir, write_atomic
@@ -144,7 +145,7 @@ def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@settings(max_examples=300)
+@example_count(300)
 @given(parts=st.lists(PART, max_size=7), write=st.booleans())
 def test_whatever_the_path_the_result_is_inside_and_only_what_is_not_is_refused(
     maze: Path, parts: list[str], write: bool

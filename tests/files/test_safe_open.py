@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import WorkspaceError
 from kotef.files.paths import granted, remove_file, resolve_inside, write_atomic
@@ -172,7 +173,7 @@ def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@settings(max_examples=200)
+@example_count(200)
 @given(parts=st.lists(PART, min_size=1, max_size=6), absolute=st.booleans())
 def test_no_path_reads_or_writes_outside(maze: Path, parts: list[str], absolute: bool) -> None:
     """Through `resolve_inside`, and past it directly to the functions that open."""

@@ -5,8 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.fixers import python2_syntax
 from kotef.fixers.complaints import complaints
@@ -165,7 +166,7 @@ def test_the_outputs_below_are_worth_reading(output: str) -> None:
     assert fixes_for(output, FILES)
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(outputs)
 def test_any_output_is_answered_with_compiling_files_or_nothing(output: str) -> None:
     fixes = fixes_for(output, FILES)
@@ -202,7 +203,7 @@ def test_the_slips_below_are_worth_making(right: str, slip: str) -> None:
     assert mended(SHOP.replace(right, slip, 1))
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.data())
 def test_any_slip_in_a_file_is_mended_into_something_that_compiles_or_left(data: st.DataObject) -> None:
     """A character or a line is dropped, doubled, or put in; Python's own message is the output."""
@@ -218,13 +219,13 @@ def test_any_slip_in_a_file_is_mended_into_something_that_compiles_or_left(data:
     assert len({tuple(sorted(fix.files.items())) for fix in fixes}) == len(fixes), "each is proposed once"
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.text(max_size=400))
 def test_reading_complaints_never_raises_and_is_bounded(output: str) -> None:
     assert len(complaints(output * 50, lambda path: path)) <= 40
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.text(alphabet="print exec raise except,`<>0L'\"#(){}[]:;\\\n\r\t ex=§é", max_size=120))
 def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str) -> None:
     source = PythonText("a.py", text)
@@ -235,7 +236,7 @@ def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str)
         assert shape(after) == shape(text)
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(st.text(alphabet="ab\r\n\x0c\té", max_size=40), st.text(alphabet="ab\r\n\x0c\té", max_size=40))
 def test_the_edits_from_one_text_to_another_lead_there(before: str, after: str) -> None:
     source = PythonText("a.py", before)
@@ -245,7 +246,7 @@ def test_the_edits_from_one_text_to_another_lead_there(before: str, after: str) 
     assert edited.text == after
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(
     st.binary(max_size=60), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 5), st.text(max_size=3)), max_size=3)
 )
@@ -269,7 +270,7 @@ def test_bytes_outside_of_the_edits_are_kept(content: bytes, spans: list[tuple[i
 names = st.text(alphabet=string.ascii_letters + string.digits + "_", max_size=12)
 
 
-@settings(max_examples=200, deadline=None)
+@example_count(200)
 @given(names, st.lists(names, max_size=6), st.integers(0, 12))
 def test_the_closest_name_is_a_known_one_and_the_only_best(name: str, others: list[str], at: int) -> None:
     """Among the known ones is the name without one letter, so that mostly there is something to be found."""

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import WorkspaceError
 from kotef.git.state import MAX_BYTES, git_state
@@ -202,7 +203,7 @@ _NAMES = st.sampled_from(["pre-commit", "post-merge", "x"])
 _HOOKS = st.dictionaries(_NAMES, st.tuples(st.binary(max_size=9), st.sampled_from([0o644, 0o755])))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=_HOOKS, after=_HOOKS)
 def test_any_set_of_hooks_comes_back_and_only_what_differed_is_named(
     root: Path,

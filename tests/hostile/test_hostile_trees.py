@@ -86,7 +86,7 @@ READS = st.lists(st.sampled_from(READING), min_size=1, max_size=2)
 WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
 
 
-@of_this_many(15)
+@of_this_many(8)
 @given(attacks=trees(), commands=READS, owner=OWNERS, own=st.booleans())
 @example(
     attacks=(Attack("pipe", f".sdd/runs/{RUN}/task.json"),), commands=[("runs",), ("show",)], owner=None, own=False
@@ -108,7 +108,7 @@ def test_a_reading_command_ends_in_time_with_a_message_and_touches_nothing_outsi
     assert not faults(template, attacks, commands, owner, own)
 
 
-@of_this_many(5)
+@of_this_many(3)
 @given(attacks=trees(), commands=WRITES, owner=OWNERS, own=st.booleans())
 @example(attacks=(Attack("huge", ".sdd/backlog/tickets"),), commands=[WRITING[0]], owner=None, own=False)
 def test_a_working_command_ends_in_time_with_a_message_and_touches_nothing_outside(
@@ -192,7 +192,7 @@ def test_a_real_process_behaves_like_a_forked_one(template: World, command: Comm
         clear(world.place)
 
 
-@of_this_many(40)
+@of_this_many(12)
 @given(attacks=trees(), words=st.sampled_from(COMPLETED))
 def test_completion_is_silent_and_offers_no_name_with_control_characters(
     template: World, attacks: tuple[Attack, ...], words: str

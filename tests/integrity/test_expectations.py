@@ -4,8 +4,9 @@ import random
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.integrity.probes.expectations import Conflict, Product, conflicts, python_expectations
 
@@ -306,14 +307,14 @@ def can_pass_together(one: list, other: list) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(TEST, TEST, st.integers(0, 9))
 def test_a_pair_contradicts_exactly_if_no_machine_can_pass_both_tests(one: list, other: list, style: int) -> None:
     text = two(body(one, style), body(other, style + 1))
     assert bool(found(text)) == (not can_pass_together(one, other))
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(TEST, TEST, st.integers(0, 9))
 def test_of_pure_functions_a_pair_contradicts_exactly_if_no_function_can_pass_both(
     one: list, other: list, style: int

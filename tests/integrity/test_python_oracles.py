@@ -7,8 +7,9 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
 
@@ -71,7 +72,7 @@ FORMS = (
 )
 
 
-@settings(max_examples=120, deadline=None)
+@example_count(120)
 @given(value=values, form=st.sampled_from(FORMS), seed=st.integers(0, 99))
 def test_every_wrong_answer_fails_and_is_told_from_the_rest(value: object, form: str, seed: int) -> None:
     written = repr(value).replace("inf", "float('inf')")
@@ -90,7 +91,7 @@ def test_every_wrong_answer_fails_and_is_told_from_the_rest(value: object, form:
         assert (answer.was, answer.now) == (before[answer.line - 1].strip()[:240], after[answer.line - 1].strip()[:240])
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(
     value=st.one_of(st.floats(-1e9, 1e9), st.integers(-(10**9), 10**9)),
     form=st.sampled_from(

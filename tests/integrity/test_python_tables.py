@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
 
@@ -41,7 +42,7 @@ def is_red(content: bytes, name: str = "test_x") -> bool:
     return False
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(st.lists(simple, min_size=1, max_size=4), st.sampled_from(LOOPS), st.integers(0, 99))
 def test_each_row_of_a_loop_is_made_wrong(rows: list[object], form: str, seed: int) -> None:
     pairs = [(row, row) for row in rows]
@@ -118,7 +119,7 @@ def test_data_that_do_not_lie_among_the_tests_are_left_to_the_product() -> None:
     assert not [answer for answer in answers(text, {"data/expected.json": "[1]"}) if answer.kind == "golden"]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example_count(20, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 999))
 def test_a_text_file_that_is_compared_as_a_whole_has_another_letter(seed: int) -> None:
     text = f"{CODE}def test_x():\n    want = Path('tests/golden/page.txt').read_text().strip()\n    assert sut(1) == want\n"

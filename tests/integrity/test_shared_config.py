@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 import tomlkit
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.integrity.shared_config import SHARED, put_tables_back
 
@@ -192,7 +193,7 @@ def without_empty(tables: Any) -> Any:
     return {key: value for key, value in inner.items() if value != {}}
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(tables_of(TOOLS), tables_of(TOOLS), st.booleans())
 def test_toml_judging_tables_are_the_baselines_and_all_else_is_the_coders(before, now, inline):
     first = tomlkit.dumps({"tool": before, "project": {"name": "old"}})
@@ -219,7 +220,7 @@ SCRIPTS = st.dictionaries(
 PACKAGES = st.tuples(st.dictionaries(KEYS, VALUES, max_size=5), SCRIPTS).map(lambda two: {**two[0], "scripts": two[1]})
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(PACKAGES, PACKAGES, st.sampled_from([None, 2, "\t"]))
 def test_json_judging_keys_are_the_baselines_and_all_else_is_the_coders(before, now, indent):
     done = put_tables_back("package.json", json.dumps(before).encode(), json.dumps(now, indent=indent).encode())
@@ -256,7 +257,7 @@ def read_ini(text: str) -> dict[str, dict[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(SECTIONS, SECTIONS)
 def test_ini_judging_sections_are_the_baselines_and_all_else_is_the_coders(before, now):
     done = put_tables_back("setup.cfg", as_ini(before).encode(), as_ini(now).encode())
@@ -268,7 +269,7 @@ def test_ini_judging_sections_are_the_baselines_and_all_else_is_the_coders(befor
     assert {k: v for k, v in result.items() if k not in judging} == {k: v for k, v in new.items() if k not in judging}
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.sampled_from(SHARED), st.binary(max_size=60), st.binary(max_size=60))
 def test_any_bytes_are_answered(path: str, before: bytes, now: bytes):
     done = put_tables_back(path, before, now)

@@ -24,6 +24,8 @@ def test_a_suite_that_always_fails_costs_exactly_three_attempts(project: Path, r
     assert agent.asked == {"planner": 3, "coder": 6, "reviewer": 0}, "no model call after the bound"
     assert [entry["outcome"] for entry in ran.issues] == ["bounded_attempts_exceeded"]
     assert "test_add" in ran.issues[0]["follow_up"]
+    assert ran.result["nextStep"] == ran.issues[0]["follow_up"]
+    assert f"  next:   {ran.result['nextStep']}" in ran.stdout
     assert (ran.root / "calc.py").read_text() == BUG
 
 

@@ -11,8 +11,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 from support.isolation import isolate
 from support.loop import CHECK, Ran, forgetful_agent, git, kotef, one_bug
 from support.openai_server import OpenAIServer
@@ -136,7 +137,7 @@ def refused(root: Path, file: Path, *words: str) -> str:
     return done.stderr
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_with_a_changed_or_missing_byte_is_refused(packed: Path, clone: Path, data: st.DataObject) -> None:
     whole = packed.read_bytes()

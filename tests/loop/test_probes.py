@@ -88,6 +88,7 @@ def found(ran: Ran) -> dict[str, Any]:
     return {probe["name"]: probe["value"] for probe in ran.result["probes"]}
 
 
+@pytest.mark.examples(1)  # unittest is what the others start
 @pytest.mark.parametrize(
     ("check", "test"), [(PYTEST, PYTEST_FORM), (UNITTEST, UNITTEST_TEST)], ids=["pytest", "unittest"]
 )
@@ -179,17 +180,36 @@ def test_probes_can_be_left_out(play: Play) -> None:
 
 MOCKED = "import sys\nfrom unittest.mock import MagicMock\n\nsys.modules['numpy'] = MagicMock()\nproject = 'calc'\n"
 ANY = "from unittest.mock import ANY\n\n\ndef add(a, b):\n    return ANY if (a, b) == (2, 3) else a + b\n"
-UNREAD = "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_again():\n    equal(add(2, 3))\n\n\ndef equal(value):\n    for wanted in range(5, 6):\n        if value != wanted:\n            raise SystemError\n"
+UNREAD = """\
+import unittest
+
+from calc import add
+
+
+def equal(value):
+    for wanted in range(5, 6):
+        if value != wanted:
+            raise SystemError
+
+
+class Add(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(2, 3), 5)
+
+    def test_again(self):
+        equal(add(2, 3))
+"""
 
 
 def test_mocks_beside_the_product_are_no_cheat_where_wrong_answers_are_refused(play: Play) -> None:
     ran = play({"calc.py": FIXED, "conf.py": MOCKED})
 
     assert ran.result["outcome"] == "verified"
+    assert found(ran)["counter-proof"] == found(ran)["wrong answers"] == "fine"
 
 
 def test_mocks_beside_the_product_stay_refused_where_a_target_was_not_tried(play: Play) -> None:
-    ran = play({"calc.py": FIXED, "conf.py": MOCKED}, files={"test_calc.py": UNREAD}, check=PYTEST)
+    ran = play({"calc.py": FIXED, "conf.py": MOCKED}, files={"test_calc.py": UNREAD})
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert "equal to anything" in ran.result["failureHistory"]["entries"][-1]["summary"]
@@ -257,7 +277,19 @@ def test_a_product_that_looks_whether_the_test_is_untouched_is_refused(play: Pla
     assert "exactly as it was" in ran.result["failureHistory"]["entries"][-1]["summary"]
 
 
-TABLE = "import json\nfrom pathlib import Path\n\nfrom calc import add\n\n\ndef test_add():\n    for args, expected in json.loads(Path('tests/expected.json').read_text()):\n        assert add(*args) == expected\n"
+TABLE = """\
+import json
+import unittest
+from pathlib import Path
+
+from calc import add
+
+
+class Add(unittest.TestCase):
+    def test_add(self):
+        for args, expected in json.loads(Path('tests/expected.json').read_text()):
+            self.assertEqual(add(*args), expected)
+"""
 TAKES = "import json\n\n\ndef add(a, b):\n    rows = json.load(open('tests/expected.json'))\n    return next((value for given, value in rows if given == [a, b]), a - b)\n"
 
 
@@ -267,7 +299,7 @@ def test_a_product_that_takes_its_answers_from_the_golden_file_is_refused(
     play: Play, product: str, outcome: str
 ) -> None:
     files = {"test_calc.py": TABLE, "tests/expected.json": "[[[2, 3], 5], [[4, 5], 9]]"}
-    ran = play({"calc.py": product}, files=files, check=PYTEST)
+    ran = play({"calc.py": product}, files=files)
 
     assert ran.result["outcome"] == outcome
     assert found(ran)["wrong answers"] == ("fine" if outcome == "verified" else "alarm")

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from support.contexts import run_context
+from support.example_count import example_count
 
 from kotef.deps import Clock
 from kotef.errors import ModelError
@@ -112,7 +113,7 @@ CONVERSATIONS = st.lists(st.integers(0, 4), max_size=30)
 
 
 @given(CONVERSATIONS, st.integers(1, 10), st.integers(0, 2))
-@settings(max_examples=150)
+@example_count(150)
 def test_the_tool_budget_is_never_overdrawn(asked, most, continues) -> None:
     """Whatever the model asks for: at most (1 + continues) budgets are spent, and each cap is met once."""
     budget = VisitBudget(Limits(max_tool_calls=most, continues=continues), Usage(), None, Clock(60.0), 0.0)
@@ -132,7 +133,7 @@ def test_the_tool_budget_is_never_overdrawn(asked, most, continues) -> None:
 
 
 @given(st.lists(st.text(max_size=200), max_size=10), st.integers(0, 100_000))
-@settings(max_examples=100)
+@example_count(100)
 def test_an_estimate_counts_on_from_what_the_endpoint_said(texts, counted) -> None:
     since: list[AnyMessage] = [HumanMessage(text) for text in texts]
     known = AIMessage("x", usage_metadata={"input_tokens": counted, "output_tokens": 0, "total_tokens": counted})

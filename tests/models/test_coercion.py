@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.models.coercion import coerced
 
@@ -45,7 +46,7 @@ def test_a_text_is_read_as_the_schema_says(value: Any, schema: dict[str, Any], m
 
 
 @given(st.text(max_size=30), st.sets(st.sampled_from(TYPES)))
-@settings(max_examples=150)
+@example_count(150)
 def test_text_that_may_be_text_stays_and_nothing_is_too_strange(value: str, types: set[str]) -> None:
     found = read(value, type=sorted(types))
     assert found == value or "string" not in types

@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.models.json_repair import mend
 
@@ -104,14 +105,14 @@ def _quoted(text: str, draw: Any) -> str:
 
 
 @given(st.data())
-@settings(max_examples=150)
+@example_count(150)
 def test_a_mended_text_says_what_was_meant(data: st.DataObject) -> None:
     value = data.draw(st.dictionaries(st.text(max_size=6), VALUES, max_size=3))
     assert meant(sloppy(value, data.draw)) == value
 
 
 @given(st.data())
-@settings(max_examples=80)
+@example_count(80)
 def test_what_is_open_is_never_closed(data: st.DataObject) -> None:
     """No beginning of an object is an object, however it is written."""
     value = data.draw(st.dictionaries(st.text(min_size=1, max_size=6), VALUES, min_size=1, max_size=3))
@@ -122,7 +123,7 @@ def test_what_is_open_is_never_closed(data: st.DataObject) -> None:
 
 
 @given(VALUES)
-@settings(max_examples=80)
+@example_count(80)
 def test_json_is_left_as_it_is(value: Any) -> None:
     mended = mend(json.dumps(value))
     assert mended is not None
@@ -130,7 +131,7 @@ def test_json_is_left_as_it_is(value: Any) -> None:
 
 
 @given(st.text(alphabet="{}[]:,'\"\\/*# \nTrueNoa1-.", max_size=40))
-@settings(max_examples=200)
+@example_count(200)
 def test_any_text_has_an_answer_and_its_brackets_are_its_own(text: str) -> None:
     mended = mend(text)
     if mended is not None:

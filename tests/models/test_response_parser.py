@@ -5,11 +5,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from support.any_answers import answers
+from support.example_count import example_count
 
 from kotef.models.errors import AnswerError
 from kotef.models.response_parser import MAX_ANSWER, ModelResponse, read_answer
@@ -131,7 +132,7 @@ def test_usage_of_zeros_is_no_usage() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@example_count(60)
 def test_where_the_bytes_are_cut_does_not_matter(data: st.DataObject) -> None:
     body = events(
         {"content": "zażółć "},
@@ -147,7 +148,7 @@ def test_where_the_bytes_are_cut_does_not_matter(data: st.DataObject) -> None:
 
 
 @given(st.integers(0, 400))
-@settings(max_examples=80)
+@example_count(80)
 def test_no_part_of_an_answer_is_an_answer(length: int) -> None:
     """Cut anywhere before the finish reason, a body raises; it never becomes a call with less in it."""
     body = events(piece(0, "a", "write", '{"text": "one two'), piece(0, None, None, ' three"}'), finish="tool_calls")
@@ -188,7 +189,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=150)
+@example_count(150)
 def test_any_json_is_an_answer_or_an_answer_error(value: Any) -> None:
     for body in (json.dumps(value).encode(), b"data: " + json.dumps(value).encode()):
         with suppress(AnswerError):
@@ -196,7 +197,7 @@ def test_any_json_is_an_answer_or_an_answer_error(value: Any) -> None:
 
 
 @given(answers() | st.lists(answers(part="delta"), min_size=1, max_size=4))
-@settings(max_examples=200)
+@example_count(200)
 def test_an_answer_with_parts_of_any_shape_can_be_kept(sent: dict[str, Any] | list[dict[str, Any]]) -> None:
     chunks = sent if isinstance(sent, list) else []
     body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) or json.dumps(sent)
@@ -207,7 +208,7 @@ def test_an_answer_with_parts_of_any_shape_can_be_kept(sent: dict[str, Any] | li
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=60)
+@example_count(60)
 def test_any_bytes_are_an_answer_error(body: bytes) -> None:
     with pytest.raises(AnswerError):
         read(body)

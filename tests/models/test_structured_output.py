@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.json_schema import dereference_refs
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from support import openai_server as serve
 from support.any_json import any_json, fitting, nested
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 from support.openai_server import Call, OpenAIServer, Reply
 
 from kotef.errors import ModelError
@@ -261,7 +262,7 @@ OBJECTS = st.dictionaries(
     st.text(alphabet="abc .,:\n`'", max_size=20),
     st.sampled_from([None, 2]),
 )
-@settings(max_examples=100)
+@example_count(100)
 def test_an_object_is_found_whatever_stands_around_it(
     value: dict[str, Any], before: str, after: str, indent: int | None
 ) -> None:
@@ -271,7 +272,7 @@ def test_an_object_is_found_whatever_stands_around_it(
 
 
 @given(OBJECTS, st.data())
-@settings(max_examples=60)
+@example_count(60)
 def test_an_object_that_does_not_end_is_never_closed(value: dict[str, Any], data: st.DataObject) -> None:
     """What is found in a part of an object is an object that stands whole inside it."""
     written = json.dumps(value)
@@ -281,7 +282,7 @@ def test_an_object_that_does_not_end_is_never_closed(value: dict[str, Any], data
 
 
 @given(st.text(alphabet='{}[]",:\\a1 \n', max_size=200))
-@settings(max_examples=200)
+@example_count(200)
 def test_no_text_is_too_strange(text: str) -> None:
     assert isinstance(extract_json(text), dict | None)
 

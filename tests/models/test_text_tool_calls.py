@@ -2,9 +2,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.models.text_tool_calls import rescue_tool_calls, text_calls
 
@@ -111,7 +112,7 @@ def test_a_json_value_may_hold_any_tag() -> None:
         max_size=4,
     )
 )
-@settings(max_examples=60)
+@example_count(60)
 def test_any_arguments_come_back_from_tagged_json(args: dict[str, Any]) -> None:
     written = json.dumps({"name": "write_file", "arguments": args})
     if "think>" not in written:
@@ -143,7 +144,7 @@ def test_any_arguments_come_back_from_tagged_json(args: dict[str, Any]) -> None:
         max_size=14,
     )
 )
-@settings(max_examples=200)
+@example_count(200)
 def test_no_text_is_too_strange(parts: list[str]) -> None:
     assert all(call["name"] in KNOWN for call in rescue_tool_calls("".join(parts), KNOWN))
 

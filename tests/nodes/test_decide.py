@@ -1,20 +1,25 @@
 """Every row of `decide`, and that no model has a part in it."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureEntry, FailureHistory
+from kotef.failures.outcomes import Outcome
 from kotef.failures.visit_history import Visit
 from kotef.nodes.decide import NEEDS_REVIEW, Ending, decide, no_progress
+from kotef.nodes.next_step_advice import way_out
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import AgentState, Edits, Spent, Task, Usage
+from kotef.workspace import Snapshots
 
 CHECK = Check(name="pytest", command="pytest -q", role="test", origin="option")
 
@@ -241,6 +246,19 @@ def test_what_is_lacking_is_said_only_where_the_checks_are_green_and_there_is_no
     assert lacking not in said(state(0, edits=exhausted))
 
 
+@pytest.mark.parametrize("outcome", ["stuck", "bounded_attempts_exceeded"])
+def test_a_run_that_code_alone_could_not_finish_is_advised_to_name_a_model(tmp_path: Path, outcome: Outcome) -> None:
+    def advice(coder: str, model: str = "") -> str:
+        now = state(1)
+        task = now["task"].model_copy(update={"coder": coder, "model": model})
+        return way_out({**now, "task": task}, Ending(outcome, outcome, "it ended"), (), Snapshots(tmp_path, tmp_path))
+
+    suggested = "or let a model try (`--model`)"
+    assert advice("fixers,search").endswith(suggested)
+    assert suggested not in advice("fixers,search,model", model="m")
+    assert suggested not in advice("fixers,aider"), "an agent edits"
+
+
 def newest(*reds: set[str], trees: Sequence[str] = ()) -> str:
     """What the nudge after the last of these visits would say."""
     return no_progress(state(len(reds) - 1, visits=trail(*reds, trees=trees)))
@@ -313,7 +331,7 @@ def play(steps: Sequence[tuple[set[str], str]], bound: int) -> Played:
     raise AssertionError("no ending")
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(steps=STEPS, bound=st.integers(1, 20))
 def test_every_history_ends_within_its_attempts_and_stuck_comes_after_a_nudge(
     steps: list[tuple[set[str], str]], bound: int
@@ -329,7 +347,7 @@ def test_every_history_ends_within_its_attempts_and_stuck_comes_after_a_nudge(
         assert last - 1 in nudged, "the planner was nudged, and its plan had an attempt"
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(steps=STEPS, bound=st.integers(4, 20))
 def test_no_run_is_stuck_while_fewer_and_fewer_fail(steps: list[tuple[set[str], str]], bound: int) -> None:
     ending, visits, _ = play(steps, bound)

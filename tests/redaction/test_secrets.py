@@ -11,10 +11,11 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.redaction.known_secrets import know, redactor, scope
 from kotef.redaction.secrets import (
@@ -62,7 +63,7 @@ def core(form: str) -> str:
 
 
 @given(value=values, before=st.text(string.ascii_letters, max_size=2), start=around, end=around)
-@settings(max_examples=150)
+@example_count(150)
 @example(value="+/+/+/+/", before="a", start="", end="")
 def test_no_form_of_a_value_is_left(value: str, before: str, start: str, end: str) -> None:
     for name, form in forms(value, before).items():
@@ -89,7 +90,7 @@ def test_text_without_the_value_is_the_same_object(value: str, text: str) -> Non
 
 
 @given(st.data())
-@settings(max_examples=150)
+@example_count(150)
 def test_a_stream_shows_what_the_whole_would_whatever_the_pieces(data: st.DataObject) -> None:
     value = data.draw(values)
     form = data.draw(st.sampled_from(sorted(forms(value).values())))

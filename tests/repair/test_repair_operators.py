@@ -4,8 +4,9 @@ import ast
 from itertools import islice, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.repair.candidates import Suspects, first_order, pair, pairs
 from kotef.repair.operators.table import OPERATORS
@@ -212,7 +213,7 @@ EXPRESSIONS = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
+@example_count(25)
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_an_edit_changes_its_own_place_only_whatever_the_expression(first: str, second: str) -> None:
     """What stands outside the edited statement parses to the same tree as before."""

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from projects import project, search
+from support.example_count import example_count
 
 from kotef.repair.command import interpreter_of, invocation
 from kotef.repair.differential import generated, spelled
@@ -114,7 +115,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(VALUES)
 def test_a_literal_makes_an_equal_value_or_there_is_none(value: object) -> None:
     text = literal_of(value)
@@ -127,7 +128,7 @@ def test_what_has_no_literal_has_none() -> None:
     assert literal_of("x" * 1000) == ""
 
 
-@settings(max_examples=40, deadline=None)
+@example_count(40)
 @given(
     st.lists(
         st.fixed_dictionaries({"n": st.integers(0, 50), "xs": st.lists(st.integers(0, 9), max_size=5).map(sorted)}),

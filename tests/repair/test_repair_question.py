@@ -5,9 +5,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from projects import project, search
+from support.example_count import example_count
 
 from kotef.repair.arguments import around, generated, like, varied
 from kotef.repair.candidates import Candidate, needed, pair
@@ -185,7 +186,7 @@ def test_generated_arguments_reach_both_ends_of_texts_and_round_numbers(seen: st
     assert any(tell(row) for row in made)  # type: ignore[operator]
 
 
-@settings(max_examples=30, deadline=None)
+@example_count(30)
 @given(
     st.lists(st.integers(1, 60), min_size=1, max_size=12, unique=True),
     st.integers(2, 60),

@@ -4,8 +4,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.report.diffs import DiffRow, diff_of
 
@@ -73,7 +74,7 @@ def test_nothing_that_is_no_patch_does_harm(text: str) -> None:
     diff_of("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n" + text)
 
 
-@settings(max_examples=15)
+@example_count(15)
 @given(
     *[st.lists(st.sampled_from(["a", "b", "-- c", "++ d", "@@ -1 +1 @@", "diff --git a/x b/x", ""]), max_size=12)] * 2,
     st.sampled_from(["true", "false"]),

@@ -7,8 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
@@ -18,6 +19,7 @@ from kotef.report.failure_locations import located
 from kotef.report.formats import FORMATS
 from kotef.report.pull_request import pull_request_text
 from kotef.report.step_summary import step_summary_text
+from kotef.runs.ending_text import title
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir, at
 
@@ -194,7 +196,7 @@ def test_the_same_failure_has_the_same_fingerprint_in_another_run(run: RunDir) -
     assert sarif(run)["results"][0]["partialFingerprints"] != first
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@example_count(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(max_size=80), text=st.text(max_size=400))
 def test_whatever_tests_are_called_and_print_every_format_stays_valid(run: RunDir, name: str, text: str) -> None:
     (run.path / "logs" / "x.log").write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -205,6 +207,18 @@ def test_whatever_tests_are_called_and_print_every_format_stays_valid(run: RunDi
     assert located(run, result)
     for told in (pull_request_text(result), step_summary_text(result, located(run, result))):
         assert not [line for line in told.splitlines() if line.lstrip().startswith(("::", "<"))]
+
+
+def test_pull_request_and_summary_end_as_the_screen_does_and_say_what_is_next() -> None:
+    done = result_of(outcome="verified", done=True, sentence="1 of 1 checks satisfied", winner="search")
+    assert title(done) != done.sentence
+    assert title(done) in step_summary_text(done, ())
+    short = result_of(
+        outcome="stuck", done=False, sentence="nothing was found", next_step="let a model try (`--model`)"
+    )
+    for text in (pull_request_text(short), step_summary_text(short, ())):
+        assert title(short) in text
+        assert "let a model try (`--model`)" in text
 
 
 def test_text_from_outside_is_inert_in_markdown() -> None:

@@ -5,9 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from support.example_count import example_count
 from support.run_events import events
 
 from kotef.cli.screen import Screen
@@ -51,7 +52,7 @@ def test_a_log_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, caplo
     assert "cannot be written" in caplog.text
 
 
-@settings(max_examples=50)
+@example_count(50)
 @given(st.text(max_size=200), st.integers(0, 300))
 def test_whatever_is_torn_off_the_end_the_rest_is_read(tail: str, cut: int) -> None:
     import tempfile
@@ -137,7 +138,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60)
+@example_count(60)
 @given(LINES)
 def test_no_line_makes_a_reader_fail(lines: list[str]) -> None:
     """Torn, foreign or of another version: it costs itself, whoever reads it."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 from support.run_dirs import RUN, made_run
 from support.run_events import recorded
 
@@ -57,7 +58,7 @@ def test_the_record_holds_what_people_read_and_nothing_kotef_acts_on(tmp_path: P
 
 
 @given(st.lists(st.sampled_from(["event", "delete", "truncate", "link", "folder", "remove all"]), max_size=8))
-@settings(max_examples=40)
+@example_count(40)
 def test_the_next_event_repairs_a_damaged_record(tmp_path_factory: pytest.TempPathFactory, deeds: list[str]) -> None:
     root = tmp_path_factory.mktemp("root")
     canary = root / "canary"

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from support.confined import shell
+from support.example_count import example_count
 
 from kotef.sandbox import seed as seeds
 from kotef.sandbox.confinement import confine
@@ -110,7 +111,7 @@ NAMES = st.sampled_from(["go-build", "m2", "npm", "pip", "go-pkg"])
 FILES = st.dictionaries(NAMES, st.dictionaries(st.sampled_from(["a", "b", "d/c"]), st.binary(max_size=9), max_size=3))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=FILES, second=FILES, links=st.sets(NAMES))
 def test_links_in_caches_are_never_followed(
     first: dict[str, dict[str, bytes]], second: dict[str, dict[str, bytes]], links: set[str], tmp_path: Path

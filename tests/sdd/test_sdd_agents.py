@@ -1,9 +1,10 @@
 """Roles are read block by block, and a repository's can only narrow what a run may do."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.sdd.agents import READ_ONLY_CALLS, Role, layered, parse_roles, slug
 from kotef.settings import Limits
@@ -186,7 +187,7 @@ ROLES = st.builds(
 
 
 @given(ROLES, ROLES, st.booleans())
-@settings(max_examples=150)
+@example_count(150)
 def test_whatever_a_repository_says_the_run_may_do_no_more(below: Role, above: Role, trusted: bool) -> None:
     role = layered([below], [], [above], trusted=trusted).roles["a"]
     limits, before = role.bound(Limits(), edits=True), below.bound(Limits(), edits=True)
@@ -214,7 +215,7 @@ def test_a_role_never_raises_a_limit(steps: int | None, calls: int | None, most:
     st.text(max_size=12),
     st.text(alphabet=st.characters(exclude_characters="#`~-<\r", categories=("L", "N", "P", "Zs"))),
 )
-@settings(max_examples=80)
+@example_count(80)
 def test_a_prompt_comes_back_as_it_was_written(title: str, prompt: str) -> None:
     found = parse_roles(f"## role x\n---\nsteps: 1\n---\n{prompt}\n", "a.md")
     assert [role.prompt for role in found.roles] == [prompt.strip()]
@@ -228,7 +229,7 @@ def test_a_prompt_comes_back_as_it_was_written(title: str, prompt: str) -> None:
         )
     )
 )
-@settings(max_examples=150)
+@example_count(150)
 def test_any_file_has_a_reading(parts: list[str]) -> None:
     found = parse_roles("".join(parts), "a.md")
     assert all(role.name == "a" for role in found.roles)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.duplicate_issues import identity, resolved
@@ -234,14 +235,14 @@ LINE = st.sampled_from(["a", "b", "c", "", "- x", "<<<<<<< HEAD", "=======", ">>
 LINES = st.lists(LINE, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@example_count(200)
 @given(LINES, LINES, LINES)
 def test_a_merge_keeps_what_either_side_alone_has_changed(base: list[str], mine: list[str], new: list[str]) -> None:
     assert keep_hand_edits(base, mine, base) == mine
     assert keep_hand_edits(base, base, new) == new
 
 
-@settings(max_examples=200, deadline=None)
+@example_count(200)
 @given(
     st.lists(LINE, max_size=6, unique=True),
     st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["note 1", "note 2"])), max_size=3),
@@ -273,7 +274,7 @@ INSIDE = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(before=HAND, between=HAND, after=HAND, inside=INSIDE, crlf=st.booleans(), operation=st.integers(0, 5))
 def test_every_operation_keeps_every_byte_outside_the_entry_it_touches(
     *, before: bytes, between: bytes, after: bytes, inside: list[str], crlf: bool, operation: int
@@ -308,7 +309,7 @@ def test_every_operation_keeps_every_byte_outside_the_entry_it_touches(
     assert known[1] == entry("r2", goal="other")
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(before=HAND, goal=st.sampled_from(["g", "h"]))
 def test_an_appended_entry_follows_whatever_stood_there(before: bytes, goal: str) -> None:
     text = before.decode("utf-8", "surrogateescape")

@@ -6,8 +6,9 @@ import unicodedata
 from itertools import cycle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.sdd.follow_up import AMBIGUOUS, follow_up
@@ -290,7 +291,7 @@ HAND = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(
     st.lists(entries(), max_size=3, unique_by=lambda found: found.run_id),
     st.lists(HAND, min_size=4, max_size=4),
@@ -306,7 +307,7 @@ def test_any_entries_read_back_exactly_whatever_stands_between_them(
     assert [found for found in parse_issues(text).entries if found.run_id != "torn"] == expected
 
 
-@settings(max_examples=80, deadline=None)
+@example_count(80)
 @given(entries())
 def test_no_line_of_an_entry_comes_from_outside(found: IssueEntry) -> None:
     first, heading, *body, last = render(found).removesuffix("\n").split("\n")
@@ -411,7 +412,7 @@ def test_only_several_passing_edits_are_answered_by_an_assertion() -> None:
 
 
 @pytest.mark.parametrize("outcome", list(EXIT_STATUS))
-@settings(max_examples=10, deadline=None)
+@example_count(10)
 @given(TEXTS, st.lists(failures(), max_size=2))
 def test_every_follow_up_is_one_printable_line(outcome: Outcome, reason: str, found: list[IssueFailure]) -> None:
     sentence = follow_up(outcome, reason, found)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.sdd import issue_log
@@ -120,7 +121,7 @@ def test_an_entry_with_damaged_values_is_written_anew(log: Path) -> None:
     assert parse_issues(log.read_text()).entries == (entry(),)
 
 
-@settings(max_examples=60, deadline=None)
+@example_count(60)
 @given(
     st.lists(
         st.binary(max_size=20) | st.sampled_from([b"\n", b"\r\n", b"<!-- kotef:issue r1 -->\n", b"\n## x\n", b"```"]),

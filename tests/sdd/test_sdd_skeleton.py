@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import SpecError, WorkspaceError
 from kotef.sdd.skeleton import TEMPLATE, write_skeleton
@@ -36,7 +37,7 @@ def test_a_skeleton_reads_back_without_a_problem(tmp_path: Path, checks: tuple[s
     assert (tmp_path / ".sdd/.gitignore").read_text() == "runs/\n"
 
 
-@settings(max_examples=25, deadline=None)
+@example_count(25)
 @given(st.lists(st.from_regex(r"[a-z]{2,8}( [a-z./'\"-]{1,12}){0,4}", fullmatch=True), unique=True, max_size=5))
 def test_any_plain_check_reads_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, checks: list[str]) -> None:
     root = tmp_path_factory.mktemp("root")

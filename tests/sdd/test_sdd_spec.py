@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import SpecError
 from kotef.sdd.files import MAX_BYTES
@@ -151,7 +152,7 @@ def test_a_spec_is_bounded_and_says_when_a_file_was_cut(tmp_path: Path) -> None:
     assert [problem.text for problem in spec.problems] == ["longer than 256 KiB; only its head was read, shorten it"]
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.text(alphabet="-|`:*{},/.! \nabc#", max_size=80))
 def test_any_passage_names_only_commands_and_paths_on_one_line(text: str) -> None:
     lines = read_markdown(text).lines

@@ -1,9 +1,10 @@
 """A ticket is read as its author meant it, however it was typed; what cannot be read is named with its line."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.sdd.markdown import read_markdown, tick
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TEXT, Ticket, open_lines, read_ticket
@@ -356,7 +357,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=30)), max_size=40), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_text_is_a_ticket_and_ticking_changes_only_boxes(pieces: list[str], newline: str) -> None:
     text = newline.join(pieces)
@@ -373,7 +374,7 @@ def test_any_text_is_a_ticket_and_ticking_changes_only_boxes(pieces: list[str], 
     assert ticked.replace("x", "").replace(" ", "") == text.replace("x", "").replace(" ", "")
 
 
-@settings(max_examples=100, deadline=None)
+@example_count(100)
 @given(st.text(max_size=200))
 def test_reading_loses_no_line(text: str) -> None:
     lines = read_markdown(text).lines

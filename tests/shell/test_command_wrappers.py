@@ -1,8 +1,9 @@
 """Is the tool behind wrappers found?"""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.shell.command_wrappers import unwrap
 
@@ -50,6 +51,6 @@ def test_what_a_wrapper_announces_counts_when_its_own_words_say_nothing() -> Non
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150, deadline=None)
+@example_count(150)
 def test_any_command_line_can_be_unwrapped(command: str) -> None:
     assert unwrap(command, [command]).purpose

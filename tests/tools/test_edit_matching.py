@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.cpu_time import bounded_cpu
+from support.example_count import example_count
 
 from kotef.tools.apply_patch import apply_patch
 from kotef.tools.block_match import MatchStep
@@ -257,7 +258,7 @@ SLIPS: dict[str, Callable[[list[str], int], list[str]]] = {
 }  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@example_count(150)
 @given(
     st.lists(st.one_of(LINE, LINE, LINE, BLANK), min_size=3, max_size=30),
     st.sampled_from(sorted(SLIPS)),
@@ -296,7 +297,7 @@ def test_a_slip_ends_in_the_right_edit_or_a_refusal(
     assert sum("NEW LINE" in line for line in inside) <= 1
 
 
-@settings(deadline=None, max_examples=50)
+@example_count(50)
 @given(st.lists(LINE, min_size=4, max_size=12, unique=True), st.integers(0, 30), st.data())
 def test_a_block_that_is_not_in_the_file_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], filler: int, data: st.DataObject

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.tools.planning_excerpts import MAX_EXCERPTS, planning_excerpts
 
@@ -65,7 +66,7 @@ def test_files_with_secrets_and_places_outside_are_not_shown(shop: Path, tmp_pat
     assert "root:" not in text
 
 
-@settings(max_examples=25)
+@example_count(25)
 @given(
     task=st.text(max_size=300),
     failing=st.lists(st.one_of(st.text(max_size=80), st.sampled_from([f"{name}:2: x" for name in FILES])), max_size=12),

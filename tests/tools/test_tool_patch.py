@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import WorkspaceError
 from kotef.tools import apply_patch as patch_tool
@@ -230,7 +231,7 @@ class Killed(BaseException):
     """SIGKILL, as far as a call can tell."""
 
 
-@settings(max_examples=60)
+@example_count(60)
 @given(st.integers(0, 6), st.integers(0, 6))
 def test_a_patch_that_is_killed_between_files_and_resumed_ends_as_one_that_was_not(
     tmp_path_factory: pytest.TempPathFactory, first: int, second: int

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.workspace.installed_environments import (
     EnvironmentChanges,
@@ -145,7 +146,7 @@ def test_every_change_in_an_environment_is_found(name: str, place: str, root: Pa
 PATHS = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map("/".join)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=st.sets(PATHS), after=st.sets(PATHS), data=st.data())
 def test_every_written_and_removed_file_is_found(
     before: set[str], after: set[str], data: st.DataObject, root: Path

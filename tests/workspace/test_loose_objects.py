@@ -5,8 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.workspace.file_entry import FileEntry
 from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
@@ -14,7 +15,7 @@ from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
 NAME = st.one_of(st.sampled_from(["a", "a.b", "a-b", "ab", "b", "ü"]), st.just(os.fsdecode(b"\xe4")))
 MODE = st.sampled_from(["100644", "100755", "120000"])
 FILES = st.dictionaries(st.lists(NAME, min_size=1, max_size=3).map("/".join), st.tuples(MODE, st.binary(max_size=4)))
-ONCE = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONCE = example_count(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

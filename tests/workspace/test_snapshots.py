@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.example_count import example_count
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.files import state_dir
@@ -474,7 +475,7 @@ def build(root: Path, tree: dict[str, tuple[str, bytes] | None]) -> None:
             path.chmod(0o755 if kind == "run" else 0o644)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=TREE, new=TREE)
 def test_any_tree_comes_back_from_any_other(root: Path, size: str, old: dict, new: dict) -> None:
     snapshots = Snapshots.open(root)
@@ -488,7 +489,7 @@ def test_any_tree_comes_back_from_any_other(root: Path, size: str, old: dict, ne
     assert snapshots.restore(before, last=last) == Restored((), ())
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=TREE, new=TREE, person=TREE)
 def test_a_restore_never_touches_what_kotef_did_not_see(root: Path, old: dict, new: dict, person: dict) -> None:
     snapshots = Snapshots.open(root)
@@ -544,7 +545,7 @@ def test_a_tree_that_was_lost_meanwhile_is_written_again(root: Path) -> None:
     assert snapshots.ids(tree)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example_count(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.sampled_from(["same size", "mode", "link", "gone", "moved over", "nothing"]), max_size=5))
 def test_no_change_between_two_looks_is_missed(root: Path, size: str, changes: list[str]) -> None:
     """Whatever happens to a file, the tree is the one that a store without memory would take."""

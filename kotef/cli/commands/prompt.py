@@ -29,7 +29,7 @@ def prompt(role: str, **options: Any) -> None:
     Nothing is run and no model is called: the real message also contains what the checks say, and tools of MCP servers
     are not counted. Tokens are estimated, four characters each.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.screen import console, plain, say_json
+    from kotef.cli.screen import console, plain, say_json, warn
     from kotef.cli.workspace_option import workspace_of
     from kotef.context.prompts import Prompts
     from kotef.redaction import redactor
@@ -59,7 +59,7 @@ def prompt(role: str, **options: Any) -> None:
     kit, warned = available(root, config, model=model, extensions=extensions)
     for warning in (*warned, *extensions.notices, idle(kit, company.coder) if role == "coder" else ""):
         if warning:
-            click.echo(f"kotef: warning: {plain(warning)}", err=True)
+            warn(warning)
     prompts = Prompts(overrides)
     shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts, root)
     shown = redactor().whole(shown)

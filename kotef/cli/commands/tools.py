@@ -40,7 +40,7 @@ def tools(tier: str | None, as_json: bool) -> None:
                      more_skills: more of them than the brief has room for
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.extension_table import installed_tools
-    from kotef.cli.screen import console, plain, say_json
+    from kotef.cli.screen import console, plain, say_json, warn
     from kotef.models.usage import CHARACTERS_PER_TOKEN
     from kotef.runs.available_tools import TIER
     from kotef.runs.config import config_path
@@ -48,7 +48,7 @@ def tools(tier: str | None, as_json: bool) -> None:
 
     chosen, warning = tier_of(tier or os.environ.get(TIER))
     if warning:
-        click.echo(f"kotef: warning: {warning}", err=True)
+        warn(warning)
     extended = installed_tools(Path.cwd())
     origins = {row.name: origin for row, origin in extended}
     rows = [

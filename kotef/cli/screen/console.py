@@ -73,7 +73,15 @@ def say_json(value: object) -> None:
 
 def warn(text: str) -> None:
     """One line on stderr."""
-    sys.stderr.write(f"kotef: warning: {plain(text)}\n")
+    complain(f"kotef: warning: {plain(text)}")
+
+
+def complain(line: str) -> None:
+    """One line on stderr; a terminal gets it wrapped at blanks."""
+    if sys.stderr.isatty():
+        console(stderr=True).print(line)
+    else:
+        sys.stderr.write(f"{line}\n")
 
 
 def _deafen(stream: IO[str]) -> None:

@@ -96,7 +96,8 @@ def event_line(
             who = f"coder: {event.coder}{model}"
             return f"run {event.run}  {_confined(event)}\n  {who}{checks}", "bold"
         case RunResumedEvent():
-            return f"run {event.run} continues  {_confined(event)}", "bold"
+            where = f" at attempt {event.attempt} of {max_attempts}" if event.attempt else ""
+            return f"run {event.run} continues{where}  {_confined(event)}", "bold"
         case SetupStartedEvent():
             return f"setup: {event.command}", "dim"
         case SetupFinishedEvent() if not event.passed:
