@@ -1,6 +1,6 @@
 """Probe of the assertions that failed before the run: each must still be able to fail its test."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from kotef.checks.failure_list import failed_lines
@@ -57,8 +57,7 @@ async def failed_assertion_probe(unit: ProbeUnit, bench: Bench, judged: Judged) 
 
 async def _failed_before(unit: ProbeUnit, bench: Bench, judged: Judged) -> Mapping[str, tuple[str, HaltedAssertion]]:
     """By target, the file and the assertion that fails there without the change."""
-    files = {target: path for target in unit.targets if (path := file_of_test(target, bench.paths(), bench.read))}
-    files = {target: path for target, path in files.items() if path.endswith(".py") and path not in judged.changed}
+    files = dict(_unchanged_files(unit, bench, judged))
     if not files:
         return {}
     known = bench.context.snapshots.paths(bench.before)
@@ -67,7 +66,15 @@ async def _failed_before(unit: ProbeUnit, bench: Bench, judged: Judged) -> Mappi
     found = {}
     for target, path in files.items():
         lines = failed_lines(result, target, path, bench.context.root)
-        assertion = halted_assertion(bench.read(path) or b"", lines) if lines else None
+        assertion = halted_assertion(bench.read(path) or b"", lines)
         if assertion is not None:
             found[target] = (path, assertion)
     return found
+
+
+def _unchanged_files(unit: ProbeUnit, bench: Bench, judged: Judged) -> Iterator[tuple[str, str]]:
+    """Targets with the Python file of each, if the run did not change it."""
+    for target in unit.targets:
+        path = file_of_test(target, bench.paths(), bench.read)
+        if path and path.endswith(".py") and path not in judged.changed:
+            yield target, path

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from kotef.integrity.probes.oracles.python_wrappers import failure
@@ -12,6 +12,12 @@ from kotef.source import SourceText, TextEdit
 _METHOD: Final = re.compile(r"self\.assert(?!Raises|Warns|Logs|NoLogs)\w+")
 _EXPECTS_FAILURE: Final = re.compile(r"\b(?:given|xfail|expectedFailure|expected_failure)\b")
 """Decorators below which a failing assertion is not a failing test."""
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DECIDING: Final = (
+    *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.Match),
+    *(ast.IfExp, ast.BoolOp, ast.comprehension),
+)
 
 
 class HaltedAssertion(NamedTuple):
@@ -43,20 +49,21 @@ def halted_assertion(content: bytes, lines: Collection[int]) -> HaltedAssertion 
     tree = parsed(source.text) if source else None
     if source is None or tree is None:
         return None
-    found = [each for each in _assertions(tree, (tree,)) if any(_covers(each.whole, line) for line in lines)]
+    wanted = set(lines)
+    found = [each for each in _assertions(tree, (tree,)) if wanted.intersection(_lines_of(each.whole))]
     if not found:
         return None
-    whole, replaced, above = max(found, key=lambda each: each.whole.lineno)
-    start, end = source.span(replaced)
+    last = max(found, key=lambda each: each.whole.lineno)
+    start, end = source.span(last.replaced)
     breaks = line_breaks(source.text[start:end])
     texts = (failure(breaks), f"__import__('os')._exit({breaks}97)")
     failing, ending = (source.edited([TextEdit(start, end, text)]).encoded() for text in texts)
     if failing is None or ending is None:
         return None
-    functions = [node for node in above if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
-    deciding = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match, ast.IfExp, ast.BoolOp, ast.comprehension)
-    is_unconditional = len(functions) == 1 and not any(isinstance(node, deciding) for node in above)
-    return HaltedAssertion(whole.lineno, source.line(whole.lineno).strip(), is_unconditional, failing, ending)
+    whole = last.whole
+    return HaltedAssertion(
+        whole.lineno, source.line(whole.lineno).strip(), _is_unconditional(last.above), failing, ending
+    )
 
 
 def _assertions(node: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[_Assertion]:
@@ -74,5 +81,15 @@ def _assertions(node: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[_Assertio
                 yield from _assertions(child, (*above, node))
 
 
-def _covers(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+def _lines_of(node: ast.stmt | ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_unconditional(above: Iterable[ast.AST]) -> bool:
+    """Whether these nodes run what is inside of them once: one function, and no branch or loop."""
+    functions = 0
+    for node in above:
+        if isinstance(node, _DECIDING):
+            return False
+        functions += isinstance(node, _FUNCTIONS)
+    return functions == 1
