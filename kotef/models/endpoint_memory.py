@@ -153,6 +153,8 @@ class EndpointMemories:
     """The memories of a run, one for each model at each endpoint; models of several roles share them."""
 
     by_model: dict[tuple[str, str], EndpointMemory] = field(default_factory=dict)
+    store: Any = None
+    """A `LessonStore`, which keeps lessons beyond this process; None: nothing does."""
 
     def of(self, base_url: str, model: str, dialect: str = "", api: ModelApi | None = None) -> EndpointMemory:
         """What is known of a model there; the user may have named the `dialect` and the `api`."""
@@ -162,7 +164,14 @@ class EndpointMemories:
             self.by_model[key] = EndpointMemory(
                 row, named=bool(dialect), api=api or "chat", has_fixed_api=api is not None
             )
+            if self.store is not None:
+                self.store.recall(*key, self.by_model[key])
         return self.by_model[key]
+
+    def keep(self) -> None:
+        """Write down what was learnt, if there is a place for it."""
+        if self.store is not None:
+            self.store.keep(self.by_model)
 
 
 def added_fields(request: Mapping[str, Any]) -> set[str]:

@@ -247,6 +247,7 @@ class StrictChatOpenAI(ChatOpenAI):
                 refused = RefusedRequest(self.memory, refusal, request, forced)
                 if lessons < MOST_LESSONS and (lesson := learn(refused)):
                     lessons, last = lessons + 1, last + 1
+                    self.memories.keep()
                     self._adapt(lesson)
                     continue
 

@@ -124,3 +124,26 @@ def test_a_server_of_chat_completions_is_never_asked_otherwise(run_against: Runs
     assert ran.result["outcome"] == "verified"
     assert all(request.path.endswith("/chat/completions") for request in server.requests)
     assert not any("output_items" in message for request in server.requests for message in request.messages)
+
+
+def test_a_resumed_run_knows_what_the_endpoint_refuses(run_against: Runs) -> None:
+    config = '[models."scripted"]\ntemperature = 0.2\n'
+    with ResponsesServer((UNENCRYPTED, *RULES), model=ResponsesModel(turns=(LOOK, MEND), dies_after=2)) as server:
+        ran = run_against(server, config=config)
+        assert (ran.code, len(server.refusals)) == (7, 3)
+        refused = len(server.refusals)
+        server.model.dies_after = None
+        again = run_against(server, config=config, command=("resume", ran.run_dir.name))
+    assert again.result["outcome"] == "verified"
+    assert len(server.refusals) == refused, "nothing is refused twice in one run"
+    assert not any(server.base_url.encode() in path.read_bytes() for path in ran.run_dir.glob("endpoints.json"))
+
+
+def test_lessons_that_cannot_be_read_are_learnt_again(run_against: Runs) -> None:
+    with ResponsesServer(model=ResponsesModel(turns=(LOOK, MEND), dies_after=2)) as server:
+        ran = run_against(server)
+        (ran.run_dir / "endpoints.json").write_text("[{")
+        server.model.dies_after = None
+        again = run_against(server, command=("resume", ran.run_dir.name))
+    assert again.result["outcome"] == "verified"
+    assert server.refusals.count("chat completions") == 2
