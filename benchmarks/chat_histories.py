@@ -88,7 +88,7 @@ def longest_history(repository: Path) -> tuple[str, str, str] | None:
 def replies(history: str) -> Iterator[Reply]:
     """The replies of a history that hold blocks, or commit something."""
     reply = Reply()
-    lines = history.split("\n")
+    lines = history.replace("\r\n", "\n").split("\n")
     at = 0
     while at < len(lines):
         line = lines[at]

@@ -107,6 +107,7 @@ class RunOptions(CommonOptions, total=False):
     checks: Sequence[str]
     profile: Literal["strict", "fast", "smoke", "yolo"]
     agent: str
+    skills: Sequence[str]
     allow_edits: Sequence[str]
     allow_unverified: bool
     ignore_dependencies: bool

@@ -228,6 +228,14 @@ class Models:
             if hasattr(model, "deadline"):
                 setattr(model, "deadline", seconds)  # noqa: B010  a field of ours, which the stock class has not
 
+    def keep_lessons(self, folder: Path) -> None:
+        """Keep what is learnt of endpoints in a folder, and begin with what is there."""
+        from kotef.models.lesson_store import FILE, keep_lessons
+
+        for model in (self.coder, self.planner, self.reviewer):
+            if (memories := getattr(model, "memories", None)) is not None:
+                keep_lessons(memories, folder / FILE)
+
     async def aclose(self) -> None:
         """Close the connections of the models before their event loop ends."""
         for model in (self.coder, self.planner, self.reviewer):

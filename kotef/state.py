@@ -91,6 +91,20 @@ class ActiveExtension(BaseModel):
         return f"{self.kind} {self.name} ({self.origin})"
 
 
+class GivenSkill(BaseModel):
+    """A skill that each attempt of a model or an agent gets whole."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    text: str
+    """Its SKILL.md without the head."""
+    place: str
+    """The folder of the repository that it is from; empty for one of the user's configuration."""
+    files: tuple[str, ...] = ()
+    """Its other files, relative to its folder."""
+
+
 class Task(BaseModel):
     """The task as it was when the run started; a resume reads it from here, never from the workspace."""
 
@@ -165,6 +179,8 @@ class Task(BaseModel):
     """Who works on it; a coder's role other than `coder` was asked for by `--agent`."""
     instructions: str = ""
     """`AGENTS.md` of the repository; material, marked as such where a model reads it."""
+    skills: tuple[GivenSkill, ...] = ()
+    """Skills that `--skill` names, with their texts as they were when the run started."""
     extensions: tuple[ActiveExtension, ...] = ()
     """Extensions that this process of the run works with."""
 

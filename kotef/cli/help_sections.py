@@ -9,7 +9,9 @@ import click
 
 SECTIONS: Final = {
     "Task": "ticket ticket_file root checks against compare profile ignore_dependencies fresh one_more last",
-    "Who edits": "coder coder_env coder_files agent model planner_model fallback_model base_url web web_search_url mcp",
+    "Who edits": (
+        "coder coder_env coder_files agent skills model planner_model fallback_model base_url web web_search_url mcp"
+    ),
     "Limits (the defaults are those of --profile strict)": (
         "max_attempts max_tokens max_calls max_cost max_time max_call_time max_commands max_written max_steps"
         " max_tool_calls continues context_window reruns probe_time"

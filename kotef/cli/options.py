@@ -180,6 +180,13 @@ FALLBACK_MODEL = click.option(
 AGENT = click.option(
     "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
 )
+SKILL = click.option(
+    "--skill",
+    "skills",
+    multiple=True,
+    metavar="NAME",
+    help="A skill that the coder gets whole; see `kotef skills`. May be repeated.",
+)
 BASE_URL = click.option(
     "--base-url",
     envvar="OPENAI_BASE_URL",

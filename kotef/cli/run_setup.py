@@ -30,7 +30,7 @@ _COMMON = (
     *("branch", "commit_hooks", "allow_install", "accept_ambiguous"),
 )
 _OF_RUN = (
-    *("ticket", "checks", "profile", "agent", "allow_edits", "allow_unverified", "ignore_dependencies"),
+    *("ticket", "checks", "profile", "agent", "skills", "allow_edits", "allow_unverified", "ignore_dependencies"),
     *("trust", "fresh", "web", "mcp"),
 )
 """Fields of a request that are options of the same name."""

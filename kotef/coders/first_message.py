@@ -38,6 +38,7 @@ def first_message(prompts: Prompts, kit: Kit, task: Task, plan: Plan, past: Past
         ticket=task.ticket,
         spec=task.spec,
         instructions=task.instructions,
+        given=task.skills,
         checks=task.checks,
         plan=plan,
         failures=past.failures,

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from kotef.models.dialects import BY_NAME, GENERAL, ChoiceForm, Dialect, dialect_of_url, dialect_of_words
 from kotef.models.prompted_tools import with_prompted_tools
+from kotef.models.responses_request import ITEMS, ModelApi, responses_request
 
-CORE: Final = frozenset({"model", "messages", "tools", "tool_choice", "response_format", "stream"})
+CORE: Final = frozenset({"model", "messages", "tools", "tool_choice", "response_format", "stream", "input"})
 """Parameters that are never left out because a refusal names them; what is done instead has a rule of its own."""
 
 RENAMES: Final = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
@@ -30,6 +31,10 @@ class EndpointMemory:
     dialect: Dialect = GENERAL
     named: bool = False
     """Whether the user has named the dialect: then nothing changes it."""
+    api: ModelApi = "chat"
+    """By which API the model is asked."""
+    has_fixed_api: bool = False
+    """Whether the user has chosen the API: then nothing changes it."""
     spoken: bool = False
     """Whether the server has given itself away; before that the dialect is a hint."""
     without: set[str] = field(default_factory=set)
@@ -71,6 +76,8 @@ class EndpointMemory:
 
     def off(self, name: str) -> bool:
         """Whether a field of a message or a call is not sent back."""
+        if name == ITEMS and self.api == "chat":
+            return True
         if name in self.needed_fields:
             return False
         return self.bare or name in self.refused_fields or name in self.dialect.never
@@ -90,7 +97,9 @@ class EndpointMemory:
         request["messages"] = [self._message(message) for message in payload["messages"]]
         if self.alternates or self.dialect.alternates:
             request["messages"] = _alternating(request["messages"])
-        return with_prompted_tools(request) if self.prompted and request.get("tools") else request
+        if self.prompted and request.get("tools"):
+            request = with_prompted_tools(request)
+        return responses_request(request, self.without) if self.api == "responses" else request
 
     def _choose(self, request: dict[str, Any]) -> None:
         """Put `tool_choice` into the strictest form that the endpoint takes."""
@@ -144,14 +153,25 @@ class EndpointMemories:
     """The memories of a run, one for each model at each endpoint; models of several roles share them."""
 
     by_model: dict[tuple[str, str], EndpointMemory] = field(default_factory=dict)
+    store: Any = None
+    """A `LessonStore`, which keeps lessons beyond this process; None: nothing does."""
 
-    def of(self, base_url: str, model: str, dialect: str = "") -> EndpointMemory:
-        """What is known of a model there; the user may have named the `dialect`."""
+    def of(self, base_url: str, model: str, dialect: str = "", api: ModelApi | None = None) -> EndpointMemory:
+        """What is known of a model there; the user may have named the `dialect` and the `api`."""
         key = base_url.rstrip("/"), model
         if key not in self.by_model:
             row = BY_NAME[dialect] if dialect else dialect_of_url(base_url)
-            self.by_model[key] = EndpointMemory(row, named=bool(dialect))
+            self.by_model[key] = EndpointMemory(
+                row, named=bool(dialect), api=api or "chat", has_fixed_api=api is not None
+            )
+            if self.store is not None:
+                self.store.recall(*key, self.by_model[key])
         return self.by_model[key]
+
+    def keep(self) -> None:
+        """Write down what was learnt, if there is a place for it."""
+        if self.store is not None:
+            self.store.keep(self.by_model)
 
 
 def added_fields(request: Mapping[str, Any]) -> set[str]:
@@ -207,7 +227,7 @@ def _without_keywords(request: dict[str, Any], keywords: set[str]) -> None:
 
 def _schemas(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for tool in request.get("tools") or ():
-        parameters = (tool.get("function") or {}).get("parameters")
+        parameters = (tool.get("function") or tool).get("parameters")
         if isinstance(parameters, dict):
             yield parameters
     described = (request.get("response_format") or {}).get("json_schema") or {}

@@ -151,7 +151,7 @@ def diagnose_status(status: int, body: object, headers: Mapping[str, str] | None
         case 401 | 403:
             return Fault("unauthorized", detail, hint="check OPENAI_API_KEY")
         case 404 if _RESPONSES_ONLY.search(str(body)[:4000]):
-            return Fault("bad_request", detail, hint="kotef does not speak this model's Responses API")
+            return Fault("bad_request", detail, hint='set api = "responses" for this model')
         case 404 if _ROUTED.search(str(body)[:4000]):
             return Fault("bad_request", detail)
         case 404 | 405:

@@ -125,6 +125,7 @@ def make_model(
         headers=settings.headers,
         query=settings.query,
         dialect=settings.dialect,
+        api=settings.api,
         read_timeout=settings.silence or READ_SECONDS,
         memories=memories or EndpointMemories(),
     )

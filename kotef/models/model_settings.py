@@ -5,6 +5,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from kotef.models.dialects import BY_NAME
+from kotef.models.responses_request import ModelApi
 from kotef.settings import Price
 
 SAMPLING: Final = (
@@ -34,6 +35,8 @@ class ModelSettings(BaseModel):
     """Per million tokens; None: `[prices."NAME"]`."""
     dialect: str = ""
     """The dialect of its endpoint; empty: found out from what the server says and refuses."""
+    api: ModelApi | None = None
+    """The API by which it is asked; None: chat completions, unless its server says that it has only the other."""
     silence: float | None = Field(default=None, gt=0)
     """Seconds its endpoint may stay silent before it is asked again; None: 600, less where an answer has less time."""
     reasoning_effort: str | None = None
@@ -63,7 +66,7 @@ class ModelSettings(BaseModel):
     @field_validator("extra_body")
     @classmethod
     def _not_the_request(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        ours = sorted(extra.keys() & {"model", "messages", "tools", "tool_choice", "stream"})
+        ours = sorted(extra.keys() & {"model", "messages", "tools", "tool_choice", "stream", "input"})
         if ours:
             msg = f"{ours[0]} is kotef's own"
             raise ValueError(msg)

@@ -1,11 +1,9 @@
 """Client for OpenAI-compatible endpoints that acts only on complete answers."""
 
 import asyncio
-import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -30,11 +28,13 @@ from kotef.models.errors import (
     redacted,
     refusal_of,
 )
+from kotef.models.exchange import exchange, headers_of
 from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
 from kotef.models.http_client import Lifetime, open_client
 from kotef.models.message_fields import send_back
 from kotef.models.refusals import MOST_LESSONS, RefusedRequest, learn, slip_in, with_slip
-from kotef.models.response_parser import ModelResponse, read_answer
+from kotef.models.response_parser import ModelResponse
+from kotef.models.responses_request import ModelApi
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.models.word_stream import WordStream
@@ -79,6 +79,10 @@ class _Tries:
     slips: int = 0
     """Answers of the model that the server could not read."""
 
+    def hear(self) -> None:
+        """Note that something of an answer has arrived."""
+        self.heard = True
+
 
 class StrictChatOpenAI(ChatOpenAI):
     """ChatOpenAI that never acts on half an answer, always ends in time, and fails as a `ModelError` or not at all.
@@ -101,6 +105,8 @@ class StrictChatOpenAI(ChatOpenAI):
     """Parameters of the address of each request, such as Azure's `api-version`."""
     dialect: str = ""
     """The dialect of the endpoint, if a person named it; else it is found out."""
+    api: ModelApi | None = None
+    """The API by which the model is asked; None: the endpoint is asked for chat completions first."""
     memories: EndpointMemories = Field(default_factory=EndpointMemories, exclude=True)
     """What is learnt of endpoints; the models of a run share it."""
     stand_in: str = ""
@@ -203,7 +209,7 @@ class StrictChatOpenAI(ChatOpenAI):
     @property
     def memory(self) -> EndpointMemory:
         """What is known of the model that is asked now."""
-        return self.memories.of(self.openai_api_base or OPENAI_URL, self._asked, self.dialect)
+        return self.memories.of(self.openai_api_base or OPENAI_URL, self._asked, self.dialect, self.api)
 
     @property
     def structured_order(self) -> tuple[Rung, ...]:
@@ -241,6 +247,7 @@ class StrictChatOpenAI(ChatOpenAI):
                 refused = RefusedRequest(self.memory, refusal, request, forced)
                 if lessons < MOST_LESSONS and (lesson := learn(refused)):
                     lessons, last = lessons + 1, last + 1
+                    self.memories.keep()
                     self._adapt(lesson)
                     continue
 
@@ -269,7 +276,7 @@ class StrictChatOpenAI(ChatOpenAI):
 
     def _hear_of(self, error: Exception) -> None:
         if isinstance(error, openai.APIStatusError):
-            self.memory.hear(_heard(error.response.headers))
+            self.memory.hear(headers_of(error.response))
 
     def _tell_of(self, fault: Fault, failed: int, wait: float, tries: _Tries, level: Loudness) -> None:
         """One retry; that there are any is said once, until it has taken so long that each is said."""
@@ -279,17 +286,10 @@ class StrictChatOpenAI(ChatOpenAI):
         self.emit("model_retry", attempt=failed, seconds=wait, why=why, level=shown_as)
 
     async def _try(self, request: dict[str, Any], tries: "_Tries") -> ModelResponse:
-        """One request. Messages and tools go around the client's transformation, which costs more than all the rest."""
-        client = await self._client()
-        around = {name: request[name] for name in ("messages", "tools") if name in request}
-        places: dict[str, Any] = {name: [] for name in around}
-        others = {name: value for name, value in request.items() if name not in _client_parameters()}
-        known = {name: value for name, value in request.items() if name not in others}
-        sent: dict[str, Any] = {**known, **places, "extra_body": {**others, **around}}
-        async with client.chat.completions.with_streaming_response.create(**sent) as response:
-            self.memory.hear(_heard(response.headers))
-            answer = await read_answer(_noted(response.iter_bytes(), tries), WordStream(self.emit))
-        self.memory.hear({"system_fingerprint": answer.fingerprint})
+        """One request."""
+        client, memory, words = await self._client(), self.memory, WordStream(self.emit)
+        answer = await exchange(client, request, words, hear=memory.hear, begun=tries.hear)
+        memory.hear({"system_fingerprint": answer.fingerprint})
         await asyncio.sleep(0)  # whoever cancelled while the last piece was on its way must not see it act
         return answer
 
@@ -360,26 +360,6 @@ class StrictChatOpenAI(ChatOpenAI):
 def plain_values(secrets: Mapping[str, SecretStr]) -> dict[str, str]:
     """The values as they are sent."""
     return {name: value.get_secret_value() for name, value in secrets.items()}
-
-
-def _heard(headers: Any) -> dict[str, str]:
-    """The headers of a response, as the server gives itself away by them."""
-    return {str(name): str(value) for name, value in headers.items()}
-
-
-@cache
-def _client_parameters() -> frozenset[str]:
-    """Parameters that the client knows; others go around it."""
-    from openai.resources.chat.completions import AsyncCompletions
-
-    return frozenset(inspect.signature(AsyncCompletions.create).parameters)
-
-
-async def _noted(pieces: AsyncIterator[bytes], tries: _Tries) -> AsyncIterator[bytes]:
-    """The pieces of an answer, the first of which is noted."""
-    async for piece in pieces:
-        tries.heard = True
-        yield piece
 
 
 def _as_chunk(result: ChatResult) -> ChatGenerationChunk:

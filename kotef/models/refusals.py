@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from kotef.models.dialects import REASONING, SLIP
 from kotef.models.endpoint_memory import CORE, RENAMES, EndpointMemory, added_fields, schema_keywords
+from kotef.models.responses_request import ITEMS
 
 MOST_LESSONS: Final = 16
 """Refusals of one request that something is learnt from; each changes the next request."""
@@ -29,6 +30,11 @@ _REFUSING: Final = re.compile(
 _NEEDED: Final = re.compile(r"missing|must be (?:passed|sent|provided|included|set)|is required", re.IGNORECASE)
 _RESPONSES: Final = re.compile(
     r"only supported in v1/responses|use (?:the )?/?v1/responses|not a chat model .{0,80}chat/completions",
+    re.IGNORECASE,
+)
+_ITEM: Final = re.compile(
+    r"of type '?reasoning'?|type '?reasoning'? (?:is )?not"
+    r"|encrypted[_ ]content .{0,60}(?:not be|invalid|verified|decrypt)",
     re.IGNORECASE,
 )
 _ORDER: Final = re.compile(
@@ -161,6 +167,23 @@ def _effort(refused: RefusedRequest) -> str:
     return "it takes tools only without reasoning: reasoning_effort is none"
 
 
+def _api(refused: RefusedRequest) -> str:
+    """A model that chat completions do not have."""
+    if not _RESPONSES.search(refused.words) or refused.memory.has_fixed_api or refused.memory.api == "responses":
+        return ""
+    refused.memory.api = "responses"
+    return "the model has only the Responses API, which is used"
+
+
+def _items(refused: RefusedRequest) -> str:
+    """Reasoning of earlier answers that a server of the Responses API does not take back."""
+    sent = any(item.get("type") == "reasoning" for item in refused.request.get("input") or ())
+    if not sent or not _ITEM.search(refused.words) or ITEMS in refused.memory.refused_fields:
+        return ""
+    refused.memory.refused_fields.add(ITEMS)
+    return "reasoning is not sent back"
+
+
 def _signatures(refused: RefusedRequest) -> str:
     if not _SIGNATURE.search(refused.words) or refused.memory.signed:
         return ""
@@ -251,12 +274,17 @@ def _parameters(refused: RefusedRequest) -> str:
     if not _REFUSING.search(refused.words):
         return ""
     candidates = [name for name in refused.request if name not in CORE]
-    for name in sorted(candidates, key=lambda name: name != refused.refusal.parameter):
-        if name == refused.refusal.parameter or _is_named(name, refused.words):
+    for name in sorted(candidates, key=lambda name: name != _head(refused.refusal.parameter)):
+        if name == _head(refused.refusal.parameter) or _is_named(name, refused.words):
             return _leave_out(refused.memory, name)
     if refused.refusal.parameter == "stream" or re.search(r"[\"'`]stream[\"'`]", refused.words):
         return _leave_out(refused.memory, "stream")
     return ""
+
+
+def _head(parameter: str) -> str:
+    """The parameter of a request that a path such as `reasoning.effort` leads into."""
+    return re.split(r"[.\[]", parameter, maxsplit=1)[0]
 
 
 def _leave_out(memory: EndpointMemory, name: str) -> str:
@@ -293,6 +321,8 @@ Rule = Callable[[RefusedRequest], str]
 
 _RULES: Final[tuple[Rule, ...]] = (
     _effort,
+    _api,
+    _items,
     _signatures,
     _needed,
     _order,

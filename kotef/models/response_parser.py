@@ -211,15 +211,15 @@ class ModelResponse:
         return marks
 
 
-async def read_answer(pieces: AsyncIterator[bytes], heard: Callable[[str], None] | None = None) -> ModelResponse:
-    """The answer in a response body: server-sent events or one JSON object, whatever its content type says.
+async def read_answer(pieces: AsyncIterator[bytes], answer: ModelResponse | None = None) -> ModelResponse:
+    """The `answer` with what is in a response body: server-sent events or one JSON object, whatever its type says.
 
     Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
     answer was already complete.
     """
     import httpx2
 
-    answer = ModelResponse(heard)
+    answer = answer or ModelResponse()
     streamed = False
     rest: list[bytes] = []
     lines = _lines(pieces)

@@ -1,17 +1,20 @@
 """Tools that a run may have here, by the user's settings, the environment, and the repository."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.context.skills import Skills, find_skills
+from kotef.context.skills import PLACES, Skills, body_of, find_skills, resources_of
+from kotef.errors import UsageError, WorkspaceError
 from kotef.extensions import ExtensionSet
 from kotef.failures.plural import counted
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.extension_setup import equipped
 from kotef.sdd.agents import Role
+from kotef.sdd.frontmatter import FrontmatterError
 from kotef.sdd.memory import memory_of, remembers
+from kotef.state import GivenSkill
 from kotef.tools.registry import tier_of
 from kotef.tools.role_tools import unfit
 from kotef.tools.toolset import Kit
@@ -55,6 +58,30 @@ def idle(kit: Kit, role: Role) -> str:
 def skills_of(root: Path, environment: Mapping[str, str] = os.environ) -> Skills:
     """The skills of a workspace, and those of the user's configuration."""
     return find_skills(root, users_skills(environment))
+
+
+def given_skills(
+    names: Sequence[str], root: Path, environment: Mapping[str, str] = os.environ
+) -> tuple[GivenSkill, ...]:
+    """The skills of these names with their texts; one of the repository takes precedence over the user's.
+
+    Raises UsageError for a name that no skill has, and for a skill that cannot be read.
+    """
+    known = skills_of(root, environment) if names else Skills()
+    return tuple(_given(name, known) for name in dict.fromkeys(names))
+
+
+def _given(name: str, known: Skills) -> GivenSkill:
+    skill = known.named(name)
+    if skill is None:
+        there = ", ".join(one.name for one in known.found) or "none"
+        raise UsageError(f"--skill {name}: there is no such skill", hint=f"`kotef skills` lists them: {there}")
+    try:
+        text = body_of(skill)
+    except (FrontmatterError, WorkspaceError) as error:
+        raise UsageError(f"--skill {name}: it cannot be read: {error}", hint="`kotef skills` shows problems") from error
+    place = f"{skill.place}/{skill.folder.name}" if skill.place in PLACES else ""
+    return GivenSkill(name=skill.name, text=text.strip(), place=place, files=tuple(resources_of(skill)))
 
 
 def users_skills(environment: Mapping[str, str] = os.environ) -> Path:

@@ -50,6 +50,7 @@ class RunLoop:
         self.run, self.task = session.config.run, session.config.task
         self.models = session.tape.models(session.config.models(session.emit))
         self.models.answer_within(self.task.limits.max_call_time)
+        self.models.keep_lessons(self.run.path)
         self.outside = self._outside()
         self.deps = self._deps()
         self.config: Any = {

@@ -9,6 +9,7 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.redaction import encodable
+from kotef.runs.available_tools import given_skills
 from kotef.runs.config import UserConfig
 from kotef.runs.memory import Remembered, remembered
 from kotef.runs.repository import Settings
@@ -64,6 +65,7 @@ def prepare(
     instructions = read_file(root, "AGENTS.md")
     problems = (*spec.problems, *instructions.problems, *(ticket.problems if ticket else ()), *folder.problems)
     sandbox = in_force.sandbox
+    skills = given_skills(request.skills, root)
     task = Task(
         kotef_version=__version__,
         run_id="",
@@ -93,10 +95,12 @@ def prepare(
         coder="",
         model="",
         instructions=instructions.text,
+        skills=skills,
     )
     if encodable(task) is not task:
         raise UsageError("the goal, the ticket or a check contains bytes that are not UTF-8", hint="write it again")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
+    notices += [f"skill {skill.name} is from {skill.place or 'your configuration'}" for skill in skills]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
 

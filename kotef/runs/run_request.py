@@ -53,6 +53,8 @@ class RunRequest(CommonRequest):
     checks: tuple[str, ...] = ()
     profile: ProfileName = "strict"
     agent: str = "coder"
+    skills: tuple[str, ...] = ()
+    """Names of skills that the coder gets whole."""
     allow_edits: tuple[str, ...] = ()
     allow_unverified: bool = False
     ignore_dependencies: bool = False

@@ -5,13 +5,16 @@ never overwrites what the block does not change: lines that search and replace h
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise, takewhile
 from operator import eq
 from typing import Final, Literal, NamedTuple
 
+from kotef.tools.indentation import common_shift, indent_of, shifted
 from kotef.tools.similar_block import SimilarWindow, nearest_text, similar_windows
+from kotef.tools.typography import FOLDED, carried, folded, slips
 
 Span = tuple[int, int, str]
 """Start and end in the text with `\\n` line ends, and what to put there."""
@@ -27,10 +30,12 @@ NOTES: Final[dict[MatchStep, str]] = {
 }
 """What each step tells the model."""
 
-BAR: Final = 0.85
+BAR: Final = 0.8
 """Similarity that a block must have to be taken for the one that was meant (benchmarks/edits.py)."""
 MARGIN: Final = 0.1
 """How far every other place must stay below it."""
+ANCHORED: Final = 0.5
+"""Share of the equal lines, by characters, that the file must hold once: the others say little about the place."""
 _LEAST_LINES: Final = 3
 _LEAST_CHARACTERS: Final = 40
 """A shorter block has to match without a stale line."""
@@ -42,17 +47,7 @@ _ELISION: Final = re.compile(
     \s*(?:\*/\}?|-->)?\s*""",
     re.VERBOSE,
 )
-_FOLDED: Final = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛′`´", "'"),
-        **dict.fromkeys("“”„‟″", '"'),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        **dict.fromkeys(
-            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000", " "
-        ),
-    }
-)
-"""One character for one: what an editor or a model writes for another."""
+_WORD: Final = re.compile(r"\w")
 
 
 class MismatchError(Exception):
@@ -142,19 +137,10 @@ def places(lines: Sequence[int]) -> str:
     return f"{len(lines)} times (lines {', '.join(numbers)}{', …' if len(lines) > len(numbers) else ''})"
 
 
-def is_alike(one: str, other: str) -> bool:
-    """Whether two lines differ at most in white space at their ends and in typographic characters."""
-    return _folded(one) == _folded(other)
-
-
-def _folded(line: str) -> str:
-    return line.translate(_FOLDED).strip()
-
-
 _KEYS: Final[tuple[tuple[MatchStep, Callable[[str], str]], ...]] = (
     ("blanks", str.rstrip),
     ("indentation", str.strip),
-    ("characters", _folded),
+    ("characters", folded),
 )
 
 
@@ -209,13 +195,24 @@ def _similar(file: _Lines, wanted: Sequence[str], new: Sequence[str]) -> BlockMa
     """The one place with a few stale lines."""
     if sum(len(line.strip()) for line in wanted) < _LEAST_CHARACTERS or len(wanted) < _LEAST_LINES:
         raise _StaleError("search is not found")
-    windows = similar_windows(file.stripped, [line.strip() for line in wanted])
+    bare = [line.strip() for line in wanted]
+    windows = similar_windows(file.stripped, bare)
     if not windows or windows[0].score < BAR:
         raise _StaleError("search is not found")
     near = [each.low for each in windows if each.score > windows[0].score - MARGIN]
     if len(near) > 1:
         raise MismatchError(f"search is not found; text like it is there {places(sorted(near))}")
+    if _anchored(file.stripped, windows[0], bare) < ANCHORED:
+        raise _StaleError("search is not found")
     return _merged(file, windows[0], wanted, new, "similar")
+
+
+def _anchored(lines: Sequence[str], window: SimilarWindow, wanted: Sequence[str]) -> float:
+    """How much of what block and window have in common stands nowhere else in the file: a share of its characters."""
+    counts = Counter(lines)
+    there = Counter(lines[window.low : window.high])
+    equal = [line for line in wanted if line in there]
+    return sum(len(line) for line in equal if counts[line] == 1) / max(sum(map(len, equal)), 1)
 
 
 class _Change(NamedTuple):
@@ -244,35 +241,46 @@ def _merged(
 ) -> BlockMatch:
     """The block's own changes put into the lines of the window; the others stay as the file has them.
 
-    Raises `_StaleError` when a line would go that the block does not hold, or one come that it takes for unchanged.
+    Raises `_StaleError` when a line would go that the block does not hold, or one come that it takes for unchanged,
+    or that the file has there already.
     """
     have = file.lines[window.low : window.high]
     kept = _kept(have, wanted)
-    slips = _slips((have[kept[at]].strip(), wanted[at].strip()) for at in kept)
+    plain = slips(file.text, ((have[kept[at]].strip(), wanted[at].strip()) for at in kept))
     if any(line != line.rstrip() for line in wanted) and all(line == line.rstrip() for line in have):
         new = [line.rstrip() for line in new]
     merged: list[str] = []
     done = 0  # lines of the window that are dealt with
-    for chunk in _chunks(kept, len(have), wanted, [line.translate(slips) for line in new] if slips else new):
+    for chunk in _chunks(kept, len(have), wanted, [line.translate(plain) for line in new] if plain else new):
         if chunk.low < done:
             raise _StaleError("search differs from the file between two of its changes")
         merged += have[done : chunk.low]
         merged += _put(have[chunk.low : chunk.high], chunk, _shifts(kept, have, wanted, chunk.near))
         done = chunk.high
     merged += have[done:]
+    if _doubled(have, kept, merged):
+        raise _StaleError("search is not found: the file already has a line that the edit adds")
     span = file.span(window.low, window.high, merged)
     return BlockMatch([span], step, window.low + 1, window.high)
 
 
 def _kept(have: Sequence[str], wanted: Sequence[str]) -> dict[int, int]:
     """Line of the block → line of the window that is alike."""
-    ours, theirs = [_folded(line) for line in have], [_folded(line) for line in wanted]
+    ours, theirs = [folded(line) for line in have], [folded(line) for line in wanted]
     if ours == theirs:
         return {at: at for at in range(len(wanted))}
     kept: dict[int, int] = {}
     for low, low_have, size in SequenceMatcher(None, theirs, ours, autojunk=False).get_matching_blocks():
         kept |= {low + nth: low_have + nth for nth in range(size)}
     return kept
+
+
+def _doubled(have: Sequence[str], kept: dict[int, int], merged: Sequence[str]) -> bool:
+    """Whether a line of the window that the block does not hold would be there once more; brackets do not count."""
+    known = set(kept.values())
+    extra = {folded(line) for at, line in enumerate(have) if at not in known}
+    before, after = Counter(map(folded, have)), Counter(map(folded, merged))
+    return any(_WORD.search(line) and after[line] > before[line] for line in extra)
 
 
 def _changes(wanted: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
@@ -325,29 +333,29 @@ def _shifts(
     kept: dict[int, int], have: Sequence[str], wanted: Sequence[str], near: Sequence[int]
 ) -> Callable[[str], str | None] | None:
     """The shift of the whole block, else that of the lines near a change; None when there is none."""
-    pairs = {at: (_indent(have[kept[at]]), _indent(wanted[at])) for at in kept if wanted[at].strip()}
-    return _shift(list(pairs.values())) or _shift([pairs[at] for at in near if at in pairs])
+    pairs = {at: (indent_of(have[kept[at]]), indent_of(wanted[at])) for at in kept if wanted[at].strip()}
+    return common_shift(list(pairs.values())) or common_shift([pairs[at] for at in near if at in pairs])
 
 
 def _put(have: Sequence[str], chunk: _Chunk, shift: Callable[[str], str | None] | None) -> list[str]:
     """What stands in the file after the change, with its own indentation and characters."""
-    moved = [_shifted(line, shift) for line in chunk.new]
+    moved = [shifted(line, shift) for line in chunk.new]
     new = [line for line in moved if line is not None]
     if len(new) < len(moved):
         why = "its indentation differs unevenly from the file's" if chunk.near else _DIFFERENT
         raise _StaleError(f"search is not found: {why}")
-    ours, theirs = ([line.translate(_FOLDED).rstrip() for line in lines] for lines in (have, new))
+    ours, theirs = ([line.translate(FOLDED).rstrip() for line in lines] for lines in (have, new))
     head = _equal(ours, theirs)
     tail = min(_equal(ours[::-1], theirs[::-1]), min(len(ours), len(theirs)) - head)
     gone, come = have[head : len(have) - tail], new[head : len(new) - tail]
-    known = _sublist([_folded(line) for line in chunk.block], [_folded(line) for line in gone])
-    there = {_folded(line) for line in have}
-    stale = {_folded(line) for line in chunk.block} - there - {""}
-    if known is None or not stale.isdisjoint(map(_folded, come)):
+    known = _sublist([folded(line) for line in chunk.block], [folded(line) for line in gone])
+    there = {folded(line) for line in have}
+    stale = {folded(line) for line in chunk.block} - there - {""}
+    if known is None or not stale.isdisjoint(map(folded, come)):
         raise _StaleError(f"search is not found: {_DIFFERENT}")
     if len(gone) == len(come):
         block = chunk.block[known : known + len(gone)]
-        come = [_carried(*lines) for lines in zip(gone, block, come, strict=True)]
+        come = [carried(*lines) for lines in zip(gone, block, come, strict=True)]
     return [*have[:head], *come, *have[len(have) - tail :]]
 
 
@@ -356,64 +364,6 @@ def _sublist(lines: Sequence[str], part: Sequence[str]) -> int | None:
     return next((at for at in range(len(lines) - len(part) + 1) if lines[at : at + len(part)] == part), None)
 
 
-def _slips(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
-    """Typographic characters of the block for which the file has plain ones (pairs of lines: file, block)."""
-    found = {
-        (ord(wrote), plain)
-        for ours, theirs in pairs
-        if ours != theirs and len(ours) == len(theirs)
-        for plain, wrote in zip(ours, theirs, strict=True)
-        if plain != wrote and plain.isascii()
-    }
-    table = dict(found)
-    return table if len(table) == len(found) else {}
-
-
 def _equal(ours: Sequence[str], theirs: Sequence[str]) -> int:
     """How many lines are equal from the start."""
     return sum(takewhile(bool, map(eq, ours, theirs)))
-
-
-def _carried(have: str, wanted: str, new: str) -> str:
-    """The new line, with the file's characters where it did not change the searched ones."""
-    ours, theirs, put = have.strip(), wanted.strip(), new.strip()
-    if ours == theirs or len(ours) != len(theirs):
-        return new
-    parts = [
-        ours[low:high] if tag == "equal" else put[first:last]
-        for tag, low, high, first, last in SequenceMatcher(None, theirs, put, autojunk=False).get_opcodes()
-    ]
-    return _indent(new) + "".join(parts)
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _shifted(line: str, shift: Callable[[str], str | None] | None) -> str | None:
-    """The line with its indentation shifted; None when that cannot be done. An empty line stays empty."""
-    if not line.strip():
-        return line
-    indent = shift(_indent(line)) if shift else None
-    return None if indent is None else indent + line.lstrip()
-
-
-def _shift(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str | None] | None:
-    """How indentation of the search becomes that of the file (pairs: file, search); None when there is no one way."""
-    if not pairs:
-        return None
-    have, want = pairs[0]
-    if have.endswith(want):
-        added = have[: len(have) - len(want)]
-        if all(have == added + want for have, want in pairs):
-            return lambda indent: added + indent
-    if want.endswith(have):
-        taken = want[: len(want) - len(have)]
-        if all(want == taken + have for have, want in pairs):
-            return lambda indent: indent[len(taken) :] if indent.startswith(taken) else None
-    for width in (4, 2, 8, 3):
-        spaces = " " * width
-        for old, new in ((spaces, "\t"), ("\t", spaces)):
-            if all(have == want.replace(old, new) for have, want in pairs):
-                return lambda indent, old=old, new=new: indent.replace(old, new)  # type: ignore[misc]  # bound now
-    return None

@@ -13,7 +13,7 @@ from support import openai_server as serve
 from support.openai_server import Call, OpenAIServer, Reply, Script
 
 from kotef.errors import ModelError
-from kotef.models import openai as strict
+from kotef.models import exchange as transport
 from kotef.models.openai import StrictChatOpenAI
 from kotef.models.response_parser import MENDED, ModelResponse
 from kotef.models.retry_verbosity import LOUD_SECONDS, QUIET_SECONDS, loudness
@@ -105,7 +105,7 @@ def test_an_answer_that_is_cancelled_is_told_of() -> None:
 
 def test_an_answer_whose_last_piece_meets_the_cancellation_does_not_act(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stream is whole; whoever cancelled while it was read must not see a tool call come of it."""
-    whole = strict.read_answer
+    whole = transport.read_answer
     calls: list[asyncio.Task[AIMessage]] = []
 
     async def cancelled_meanwhile(pieces: Any, *_: object) -> ModelResponse:
@@ -122,7 +122,7 @@ def test_an_answer_whose_last_piece_meets_the_cancellation_does_not_act(monkeypa
             await calls[0]
 
     told: list[str] = []
-    monkeypatch.setattr(strict, "read_answer", cancelled_meanwhile)
+    monkeypatch.setattr(transport, "read_answer", cancelled_meanwhile)
     with OpenAIServer([serve.calls(serve.call("note", text="x"))]) as server:
         asyncio.run(go(server))
     assert told == ["model_cancelled"]

@@ -255,6 +255,7 @@ class Request:
     """The bytes of the body."""
     query: str = ""
     """What follows the question mark in its address."""
+    path: str = ""
     answer_id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex[:12]}")
     """The id of its answer."""
 
@@ -282,6 +283,8 @@ class OpenAIServer:
 
     list_status = 200
     """Of `GET /models`."""
+    paths = ("/chat/completions",)
+    """Ends of the paths that take a request for an answer."""
 
     def __init__(
         self,
@@ -434,11 +437,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         path, _, query = self.path.partition("?")
-        if not path.endswith("/chat/completions"):
+        if not path.endswith(self.server.owner.paths):
             self._send(status(404, f"no such path: {self.path}"))
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(body=json.loads(raw), headers=headers, at=time.monotonic(), raw=raw, query=query)
+        request = Request(body=json.loads(raw), headers=headers, at=time.monotonic(), raw=raw, query=query, path=path)
         reply = self.server.owner.reply_to(request)
         if reply.delay:
             self.server.owner.stopping.wait(reply.delay)

@@ -112,6 +112,30 @@ def test_two_places_that_fit_are_refused_in_every_step(tmp_path: Path) -> None:
         assert "2 times (lines 4, 16)" in words
 
 
+def test_a_block_of_lines_that_stand_everywhere_is_not_taken_for_one_that_is_alike(tmp_path: Path) -> None:
+    card = '<li class="card card-wide">\n  <p class="muted">{NAME.status}</p>\n</li>\n'
+    text = f'{card.replace("NAME", "vercel")}<!-- -->\n<li class="card card-wide">\n</li>\n'
+    search = card.replace("NAME", "server")
+    assert "is not found" in refusal(tmp_path, text, search, search.replace("</li>", "  <b>new</b>\n</li>"))
+
+
+def test_a_line_that_the_file_has_already_is_not_added_again(tmp_path: Path) -> None:
+    names = ("money", "stock", "carts", "rates", "taxes", "orders")
+    imports = "".join(f"from shop.{name} import {name.title()}\n" for name in names)
+    text = imports.replace("from shop.orders", "from shop.prices import Price\nfrom shop.orders")
+    words = refusal(tmp_path, text, imports, f"{imports}from shop.prices import Price\n")
+    assert "the file already has a line that the edit adds" in words
+
+
+def test_typographic_characters_of_new_lines_are_plain_where_the_file_has_only_plain_ones(tmp_path: Path) -> None:
+    search = "        name = self.customer.name or ’nobody’\n"
+    after, _ = edited(tmp_path, SOURCE, search, f"{search}        log(“it’s”)\n")
+    assert after == SOURCE.replace("'nobody'\n", "'nobody'\n        log(\"it's\")\n")
+    typed = SOURCE + "# “kept”\n"
+    after, _ = edited(tmp_path, typed, search, f"{search}        log(“it’s”)\n")
+    assert after == typed.replace("'nobody'\n", "'nobody'\n        log(“it's”)\n")
+
+
 def test_a_line_searched_without_its_indentation_shifts_all_that_replaces_it(tmp_path: Path) -> None:
     after, steps = edited(tmp_path, SOURCE, "return amount", "if amount:\n    return amount\nreturn 0", "cart.py")
     assert after == SOURCE.replace("return amount", "if amount:\n            return amount\n        return 0")
@@ -295,6 +319,31 @@ def test_a_slip_ends_in_the_right_edit_or_a_refusal(
     if slip not in {"elided line", "line left out", "stale line", "line numbers"}:
         assert [line for line in inside if line] == [line for line in expected if line]
     assert sum("NEW LINE" in line for line in inside) <= 1
+
+
+@example_count(150)
+@given(st.lists(st.one_of(LINE, LINE, LINE, BLANK), min_size=4, max_size=40), st.sampled_from(sorted(SLIPS)), st.data())
+def test_an_inserted_line_comes_once_and_nothing_else_changes(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], slip: str, data: st.DataObject
+) -> None:
+    """The words are few, so many blocks are alike; whichever is taken, it is one, and the rest stays."""
+    low = data.draw(st.integers(0, len(lines) - 2))
+    high = data.draw(st.integers(low + 2, min(len(lines), low + 10)))
+    at = data.draw(st.integers(low + 1, high - 1))
+    wrong = SLIPS[slip](lines[low:high], data.draw(st.integers(0, high - low - 1)))
+    assume(len(wrong) == high - low and any(line.strip() for line in wrong))
+    new = [*wrong[: at - low], "NEW LINE", *wrong[at - low :]]
+    folder = tmp_path_factory.mktemp("insert")
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        after, _ = edited(folder, text, "".join(f"{line}\n" for line in wrong), "".join(f"{line}\n" for line in new))
+    except ToolFault:
+        assert (folder / "cart.txt").read_text() == text
+        return
+    whole = after.splitlines()
+    assert [line.strip() for line in whole].count("NEW LINE") == 1
+    left = [line for line in whole if line.strip() != "NEW LINE"]
+    assert [line.rstrip() for line in left] == [line.rstrip() for line in lines]
 
 
 @example_count(50)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kotef.cli.options import AGENT, JSON, MODEL, where
+from kotef.cli.options import AGENT, JSON, MODEL, SKILL, where
 
 
 @click.command()
@@ -15,6 +15,7 @@ from kotef.cli.options import AGENT, JSON, MODEL, where
 @click.option("--trust", is_flag=True, help="Use the settings, roles and prompts in this repository's .sdd.")
 @click.option("--web", is_flag=True, help="Include the tools that read web pages.")
 @AGENT
+@SKILL
 @MODEL
 @where
 @JSON
@@ -46,7 +47,7 @@ def prompt(role: str, **options: Any) -> None:
     config = read_config(config_path())
     hide(root, config)
     goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
-    call_options = {name: options[name] for name in ("ticket", "checks", "web", "agent", "model", "trust")}
+    call_options = {name: options[name] for name in ("ticket", "checks", "web", "agent", "skills", "model", "trust")}
     request = RunRequest(goal=goal, **call_options)
     here = resolve_workspace(root, request, config)
     company = here.agents(trust=request.trust).company(request.agent)

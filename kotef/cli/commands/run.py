@@ -20,6 +20,7 @@ from kotef.cli.options import (
     MODEL,
     PLANNER_MODEL,
     RUN_STATUS,
+    SKILL,
     confinement,
     detail_of,
     detail_options,
@@ -63,6 +64,7 @@ from kotef.cli.options import (
 @CODER_ENV
 @CODER_FILE
 @AGENT
+@SKILL
 @MODEL
 @PLANNER_MODEL
 @FALLBACK_MODEL

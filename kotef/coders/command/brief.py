@@ -28,6 +28,7 @@ def brief_text(prompts: Prompts, brief: Brief, *, started_before: bool) -> str:
         ticket=task.ticket,
         spec=task.spec,
         instructions=task.instructions,
+        given=task.skills,
         checks=task.checks,
         plan=brief.plan,
         failures=brief.failures,
