@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from kotef.files import write_atomic
+from kotef.files import read_regular, write_atomic
 from kotef.models.dialects import ChoiceForm
 from kotef.models.endpoint_memory import EndpointMemories, EndpointMemory
 from kotef.models.responses_request import ModelApi
 
 FILE: Final = "endpoints.json"
 """Name of the file in the state of a run."""
+_LARGEST: Final = 1024 * 1024
+"""Bytes of the file."""
 
 
 class EndpointLessons(BaseModel):
@@ -83,7 +85,7 @@ def keep_lessons(memories: EndpointMemories, path: Path) -> None:
 
 def _read(path: Path) -> tuple[EndpointLessons, ...]:
     try:
-        return _LESSONS.validate_json(path.read_bytes())
+        return _LESSONS.validate_json(read_regular(path, largest=_LARGEST))
     except (OSError, ValidationError):
         return ()
 
