@@ -60,10 +60,12 @@ def ran(root: Path, status: int) -> Ran:
     return Ran(status, "", "", root)
 
 
-def test_a_run_as_a_person_sees_it(project: Path, start: Start) -> None:
+@pytest.mark.examples(1)
+@pytest.mark.parametrize("cold", [False, True], ids=["loaded", "from the start of the interpreter"])
+def test_a_run_as_a_person_sees_it(project: Path, start: Start, cold: bool) -> None:
     (project / "test_calc.py").write_text(UNITTEST_TEST)
     agent = Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 3")), FIX, DONE])
-    with start(agent, check=UNITTEST, cold=True) as screen:
+    with start(agent, check=UNITTEST, cold=cold) as screen:
         screen.see(
             lambda shown: (
                 any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in shown)

@@ -15,15 +15,10 @@ from kotef.errors import SpecError
 
 NOT_RUN = Path(__file__).parent / "not_run.txt"
 PAGES = pages()
-FIRST = ROOT / "README.md"
 
 
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
-
-
-def test_the_first_page_does_what_it_says(tmp_path: Path) -> None:
-    play(FIRST, tmp_path)
 
 
 @pytest.mark.docs

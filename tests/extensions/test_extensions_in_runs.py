@@ -115,6 +115,7 @@ def test_a_guard_can_change_nothing_of_a_call_and_allow_nothing(
     assert (project / "test_calc.py").read_text() == before
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("body", [FAILS, "raise SystemExit(0)", "return None", "return 7"])
 def test_a_guard_that_fails_refuses_and_names_its_distribution(
     project: Path, packages: ExtensionPackages, run, body: str
@@ -154,6 +155,7 @@ def writer(packages: ExtensionPackages, body: str, *, changes: bool = True) -> N
     packages.add("tools", WRITER.format(body=body, changes=changes), point="writer", attribute="Writer")
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     "body", [FAILS, "raise SystemExit(3)", "return 7", "return None", "arguments.nothing", "raise KeyError('x\\ny')"]
 )
@@ -236,6 +238,7 @@ class Own:
 """
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     ("declines", "work"),
     [
@@ -296,6 +299,7 @@ class Bad:
 """
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     "body",
     [

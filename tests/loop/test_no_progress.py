@@ -60,7 +60,7 @@ def test_a_model_that_only_reads_lines_it_has_seen(wide: Path, run) -> None:
     ends(run(wide, agent, GOAL, *ONCE), agent, most=112)
 
 
-@pytest.mark.examples(1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "step",
     [
@@ -77,6 +77,7 @@ def test_a_model_that_only_searches(wide: Path, run, step: Any) -> None:
     assert len(agent.requests("coder")) <= 130
 
 
+@pytest.mark.matrix
 def test_a_model_that_edits_and_takes_it_back(project: Path, run) -> None:
     def coder(_: Request, number: int) -> Reply:
         there = f"a - b - {number // 2}"
@@ -97,6 +98,7 @@ def test_a_model_that_edits_and_takes_it_back_by_commands(project: Path, run) ->
     ends(run(project, agent, GOAL, *ONCE), agent, most=65)
 
 
+@pytest.mark.matrix
 def test_a_model_that_runs_failing_commands(project: Path, run) -> None:
     agent = Agent(coder=lambda _, number: calls(call("run_command", command=f"echo ValueError: {number} >&2; exit 1")))
     ends(run(project, agent, GOAL, *ONCE), agent, most=85)

@@ -27,6 +27,17 @@ BRANCHES = "".join(f"    if a == {k}:\n        a = a * {k} - {k + 1}\n" for k in
 NO_EDIT = "import unittest\nfrom calc import add\n\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n"
 NO_EDIT += "        self.assertEqual(add(2, 3), 'seven thousand')\n"
 
+PRICE_TEST = """\
+import unittest
+
+from calc import price
+
+
+class Price(unittest.TestCase):
+    def test_price(self):
+        self.assertEqual(price(2, 2), 4)
+"""
+
 
 @pytest.fixture
 def project(unittest_project: Path) -> Path:
@@ -54,8 +65,8 @@ def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: P
 
 
 def test_where_the_time_of_the_run_was_the_limit_that_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How much the checks before it leave of a short run is the machine's; here it is two seconds of a minute."""
-    monkeypatch.setattr("kotef.repair.coder.SearchCoder._wall", lambda _: 2.0)
+    """How much the checks before it leave of a short run is the machine's; here it is one second of a minute."""
+    monkeypatch.setattr("kotef.repair.coder.SearchCoder._wall", lambda _: 1.0)
     (project / "calc.py").write_text(f"def add(a, b):\n{BRANCHES}    return a - b\n")
     (project / "test_calc.py").write_text(NO_EDIT)
     ran = kotef(project, "run", "make add add", "--check", UNITTEST, "--coder", "search", "--max-time", "60")
@@ -96,11 +107,9 @@ def test_tests_that_need_pytest_are_not_offered_to_unittest(project: Path, tmp_p
 
 def test_a_person_may_say_that_none_of_the_edits_is_right(project: Path) -> None:
     (project / "calc.py").write_text("def price(n, fee):\n    return n - fee\n")
-    (project / "test_calc.py").write_text(
-        "from calc import price\n\n\ndef test_price():\n    assert price(2, 2) == 4\n"
-    )
+    (project / "test_calc.py").write_text(PRICE_TEST)
     before = contents(project)
-    arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
+    arguments = ["run", "make the price right", "--check", UNITTEST, "--coder", "search:20s"]
     said = at_a_terminal(arguments, project, {"leave it open": "3\n"})
     assert "3. none of these is right" in said
     assert "blocked: none of the passing edits is right: a person's answer: price(" in " ".join(said.split())
@@ -128,7 +137,7 @@ def test_each_new_test_is_tried_on_the_code_before_the_run_though_others_prove_t
 def test_what_the_fixers_say_of_a_fix_is_a_sentence(project: Path) -> None:
     (project / "calc.py").write_text("def add(first, second):\n    return frist + second\n")
     git(project, "commit", "-qam", "misspelt")
-    ran = kotef(project, "run", "make add add", "--check", PYTEST, "--coder", "fixers")
+    ran = kotef(project, "run", "make add add", "--check", UNITTEST, "--coder", "fixers")
     assert (ran.code, ran.result["winner"]) == (0, "fixers")
     chosen, said = ran.result["edit"]["evidence"]
     assert chosen == "1 fix tried, 1 kept: the failing checks got better with each"

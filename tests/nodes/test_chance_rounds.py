@@ -69,6 +69,7 @@ def _probed(bench: Runner) -> tuple[Any, Any]:
     return asyncio.run(both())
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(("seconds", "most"), [(0.1, 0.02), (100.0, 0.2)], ids=["fast tests", "slow tests"])
 def test_no_product_that_counts_its_runs_can_know_which_are_probes(seconds: float, most: float) -> None:
     """How often the likeliest places of the wrong answers come up: what guessing them is worth."""
@@ -80,6 +81,7 @@ def test_no_product_that_counts_its_runs_can_know_which_are_probes(seconds: floa
     assert drawn.most_common(1)[0][1] / 500 <= most
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("honest", [{0}, {1, 2}, {2, 3}, {0, 1, 2}])
 def test_a_product_that_is_honest_in_chosen_runs_is_seen(honest: set[int]) -> None:
     seen = 0
