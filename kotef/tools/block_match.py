@@ -114,7 +114,13 @@ def match_block(text: str, search: str, replace: str) -> BlockMatch:
     try:
         return _match(file, wanted, new)
     except _StaleError as error:
-        raise MismatchError(f"{error}{nearest_text(file.lines, wanted, new)}") from error
+        bare, put = _without_blank_edges(wanted, new)
+        if bare == wanted:
+            raise MismatchError(f"{error}{nearest_text(file.lines, wanted, new)}") from error
+    try:
+        return _match(file, bare, put)
+    except _StaleError as error:
+        raise MismatchError(f"{error}{nearest_text(file.lines, bare, put)}") from error
 
 
 def _match(file: _Lines, wanted: Sequence[str], new: Sequence[str]) -> BlockMatch:
@@ -145,14 +151,23 @@ _KEYS: Final[tuple[tuple[MatchStep, Callable[[str], str]], ...]] = (
 
 
 def _trimmed(search: str, replace: str) -> tuple[list[str], list[str]]:
-    """The lines of both, without the empty ones that search has around it and the file may not have."""
+    """The lines of both, without the empty ones that both have around them and the file may not have."""
     wanted, new = search.removesuffix("\n").split("\n"), replace.removesuffix("\n").split("\n") if replace else []
     for at in (0, -1):
-        while wanted and not wanted[at].strip():
+        while wanted and not wanted[at].strip() and not (new and new[at].strip()):
             del wanted[at]
-            if new and not new[at].strip():
+            if new:
                 del new[at]
     return wanted, new
+
+
+def _without_blank_edges(wanted: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The block from its first line of text to its last; what it leaves out goes from the new lines as well."""
+    held = [at for at, line in enumerate(wanted) if line.strip()]
+    low, high = held[0], held[-1] + 1
+    equal = SequenceMatcher(None, wanted, new, autojunk=False).get_matching_blocks()
+    gone = {first + nth for at, first, size in equal for nth in range(size) if not low <= at + nth < high}
+    return list(wanted[low:high]), [line for at, line in enumerate(new) if at not in gone]
 
 
 def _is_elision(line: str) -> bool:

@@ -21,8 +21,11 @@ def test_a_crash_leaves_its_traceback_one_line_and_one_entry(
     trace = (ran.run_dir / "traceback.txt").read_text()
     assert trace.startswith("Traceback")
     assert "ZeroDivisionError: nobody thought of this" in trace
-    named = [line for line in ran.stdout.splitlines() if "traceback.txt" in line]
-    assert named == [f"  traceback: .sdd/runs/{ran.run_dir.name}/traceback.txt"]
+    lines = ran.stdout.splitlines()
+    assert f"  traceback: .sdd/runs/{ran.run_dir.name}/traceback.txt" in lines
+    (advice,) = [line for line in lines if line.startswith("  next:")]
+    assert "report this defect" in advice
+    assert "traceback.txt" in advice
     assert "Traceback (most recent" not in ran.stdout + ran.stderr
     assert [(entry["outcome"], entry["state"]) for entry in ran.issues] == [("crashed", "open")]
     assert "traceback.txt" in ran.issues[0]["follow_up"]
