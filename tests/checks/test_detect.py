@@ -1,5 +1,6 @@
 """Checks found in a project's files, and the order of the places that name them."""
 
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -136,11 +137,47 @@ NODE = [
 
 @pytest.mark.parametrize(("package", "lock", "checks"), NODE, ids=range(len(NODE)))
 def test_node_projects(project, package: dict[str, object], lock: str, checks: dict[str, str]):
-    import json
-
     files = {"package.json": json.dumps(package)} | ({lock: ""} if lock else {})
 
     assert found(project.all(files)) == checks
+
+
+WITHOUT_MANAGER = [
+    (
+        "pnpm-lock.yaml",
+        {"test": "vitest run", "lint": "eslint ."},
+        {"npm test": "npm test", "npm lint": "npm run lint"},
+    ),
+    ("yarn.lock", {"test": "jest --watch"}, {"npm test": "npm test -- --watch=false --watchAll=false"}),
+    (
+        "pnpm-lock.yaml",
+        {
+            "test": "pnpm check-all && pnpm run unit --coverage && pnpm exec vitest",
+            "check-all": "tsc",
+            "unit": "tape *.js",
+        },
+        {"npm test": "npm run check-all && npm run unit -- --coverage && npx --no-install vitest --run"},
+    ),
+    (
+        "pnpm-lock.yaml",
+        {"test": "pnpm unit", "unit": "pnpm vitest run x"},
+        {"npm test": "npx --no-install vitest run x"},
+    ),
+    ("pnpm-lock.yaml", {"test": "vitest run && pnpm -r unit"}, {"pnpm test": "pnpm test"}),
+    ("pnpm-lock.yaml", {"test": "pnpm vitest run | pnpm tap-view"}, {"pnpm test": "pnpm test"}),
+    ("pnpm-lock.yaml", {"test": "pnpm test"}, {"pnpm test": "pnpm test"}),
+]
+
+
+@pytest.mark.parametrize(("lock", "scripts", "checks"), WITHOUT_MANAGER, ids=range(len(WITHOUT_MANAGER)))
+def test_without_its_package_manager_the_scripts_of_an_installed_project_are_run_by_npm(
+    project, programs: set[str], lock: str, scripts: dict[str, str], checks: dict[str, str]
+):
+    programs.add("npm")
+    root = project.all({"package.json": json.dumps({"scripts": scripts}), lock: "", "node_modules/.bin/vitest": ""})
+    assert found(root) == checks
+    programs.add(lock[:4])
+    assert all(lock[:4] in command for command in found(root).values())
 
 
 OTHERS = [
@@ -291,6 +328,23 @@ def test_names_are_unique_short_and_fit_a_file_name(tmp_path: Path):
     assert len({name.lower() for name in names}) == len(checks) == 16
     assert all(0 < len(name) <= detection.MAX_NAME and not set(name) & set("/;$()`'\"\n") for name in names)
     assert {"ruff check", "pytest -q", "x.sh"} <= set(names)
+
+
+def test_a_test_program_that_ctest_does_not_know_is_run_itself(project):
+    root = project.all(
+        {
+            "CMakeLists.txt": "add_executable(unit-tests a.cpp)\n",
+            "build/CMakeCache.txt": "",
+            "build/test/unit-tests": "",
+            "build/test/unit-tests.o": "",
+            "build/test/latest": "",
+            "build/test/CMakeFiles/tests": "",
+        }
+    )
+    assert found(root) == {}
+    for name in ("unit-tests", "unit-tests.o", "latest", "CMakeFiles/tests"):
+        (root / "build/test" / name).chmod(0o755)
+    assert found(root) == {"unit-tests": "cmake --build build && build/test/unit-tests"}
 
 
 def test_missing_dependencies_are_named_with_the_line_to_add(project):

@@ -4,11 +4,13 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import basename
 from typing import Final
 
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import MAKEFILES
+from kotef.checks.projects.test_programs import built_test_programs
 from kotef.files import list_within
 
 _MOST: Final = 500
@@ -35,8 +37,13 @@ def _cmake(root: Path) -> Iterator[DetectedCheck]:
     if not (root / "CMakeLists.txt").is_file():
         return
     for name in _folders(root):
-        if (root / name / "CMakeCache.txt").is_file() and (root / name / "CTestTestfile.cmake").is_file():
+        if not (root / name / "CMakeCache.txt").is_file():
+            continue
+        if (root / name / "CTestTestfile.cmake").is_file():
             yield DetectedCheck("ctest", _ctest(name), "test", f"CMakeLists.txt: {name}/")
+        elif programs := built_test_programs(root, name):
+            command = " && ".join([f"cmake --build {shlex.quote(name)}", *map(shlex.quote, programs)])
+            yield DetectedCheck(basename(programs[0]), command, "test", f"CMakeLists.txt: {name}/, unknown to ctest")
 
 
 def _ctest(folder: str) -> str:

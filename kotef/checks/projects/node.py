@@ -9,6 +9,7 @@ from typing import Any, Final
 from kotef.checks.project_config import json_of, table
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import needs_more
+from kotef.checks.projects.package_scripts import is_replaced, npm_command
 from kotef.checks.projects.workflows import workflow_commands
 from kotef.checks.toolchain_versions import node_folder
 
@@ -26,6 +27,7 @@ _INSTALL: Final = {
     "yarn": "yarn install --frozen-lockfile",
     "bun": "bun install --frozen-lockfile",
 }
+_SCRIPT: Final = "package.json: scripts."
 _TYPECHECK: Final = ("typecheck", "type-check", "check-types", "types", "tsc")
 _HOOKS: Final = ("pretest", "posttest")
 _ALONE: Final = "npm test --ignore-scripts"
@@ -59,8 +61,30 @@ def _checks(root: Path) -> Iterator[DetectedCheck]:
     package = json_of(root, "package.json")
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
-    run = f"{manager} run"
+    if is_replaced(root, manager):
+        yield from _scripts_by_npm(root, package, scripts, manager)
+    else:
+        yield from _scripts(root, package, scripts, manager)
 
+
+def _scripts_by_npm(
+    root: Path, package: dict[str, Any], scripts: dict[str, str], manager: str
+) -> Iterator[DetectedCheck]:
+    """The scripts started by npm; as the project says where npm cannot."""
+    for found in _scripts(root, package, scripts, manager):
+        name = found.source.removeprefix(_SCRIPT)
+        command = npm_command(root, name, scripts, manager) if name in scripts else ""
+        if command:
+            source = f"{found.source}, without {manager}, which is not installed"
+            is_whole = command in {"npm test", f"npm run {name}"}
+            once = _once(command, scripts[name], "npm") if is_whole else _once(command, command, "npx")
+            yield DetectedCheck(found.name.replace(manager, "npm", 1), once, found.role, source)
+        else:
+            yield found
+
+
+def _scripts(root: Path, package: dict[str, Any], scripts: dict[str, str], manager: str) -> Iterator[DetectedCheck]:
+    run = f"{manager} run"
     test = scripts.get("test", "")
     if test and _PLACEHOLDER not in test:
         yield _test_script(test, scripts, manager)
@@ -69,14 +93,14 @@ def _checks(root: Path) -> Iterator[DetectedCheck]:
 
     lint = scripts.get("lint", "")
     if lint and not _EDITS.search(lint):
-        yield DetectedCheck(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
+        yield DetectedCheck(f"{manager} lint", f"{run} lint", "lint", f"{_SCRIPT}lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
-        yield DetectedCheck(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
+        yield DetectedCheck(f"{manager} {name}", f"{run} {name}", "types", f"{_SCRIPT}{name}")
 
 
 def _test_script(test: str, scripts: dict[str, str], manager: str) -> DetectedCheck:
     """The script `test`; with npm, without hooks that need more than this workspace."""
-    command, source = f"{manager} test", "package.json: scripts.test"
+    command, source = f"{manager} test", f"{_SCRIPT}test"
     if manager == "bun":
         command = "bun run test"
     elif manager == "npm" and (hooks := _hooks_left_out(scripts)):
@@ -103,7 +127,7 @@ def _other_tests(root: Path, scripts: dict[str, str], run: str) -> Iterator[Dete
     if hint is not None:
         yield DetectedCheck(hint.command, hint.command, "test", hint.source)
     elif name := next((name for name in _UNIT if name in scripts and _PLACEHOLDER not in scripts[name]), ""):
-        yield DetectedCheck(f"{run} {name}", f"{run} {name}", "test", f"package.json: scripts.{name}")
+        yield DetectedCheck(f"{run} {name}", f"{run} {name}", "test", f"{_SCRIPT}{name}")
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
@@ -130,9 +154,9 @@ def _manager(root: Path, package: dict[str, Any]) -> str:
 
 
 def _once(command: str, script: str, manager: str) -> str:
-    """The command with the script's watch mode off; npm and bun want `--` before a script's arguments."""
+    """The command with the script's watch mode off; npm, pnpm and bun want `--` before a script's arguments."""
     last = re.split(r"&&|\|\||;", script)[-1].strip()
     for watches, arguments in _RUNS_ONCE:
         if watches.search(last):
-            return f"{command} {'' if manager == 'yarn' else '-- '}{arguments}"
+            return f"{command} {'' if manager in {'yarn', 'npx'} else '-- '}{arguments}"
     return command

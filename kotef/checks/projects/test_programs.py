@@ -1,12 +1,15 @@
-"""Makefile targets that build and run a test program, recognised by the source files they compile."""
+"""Test programs that no runner lists: Makefile targets that build and run one, and those in a build folder."""
 
+import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from posixpath import basename, normpath
 from typing import Final
 
 from kotef.checks.project_config import readable_text
+from kotef.files import walk_within
 
 _RULE: Final = re.compile(r"^([\w.-]+(?: +[\w.-]+)*) *::?(?![=:])([^\n;#]*)")
 _VARIABLE: Final = re.compile(r"^(?:export )?(\w+) *(?:::?|\?)?= *([^\n#]*)", re.MULTILINE)
@@ -25,6 +28,12 @@ _TESTS: Final = re.compile(
 _NO_TESTS: Final = re.compile(
     r"clean|install|bench|perf|fuzz|example|demo|repl|debug|valgrind|cov|doc|dist|lib", re.IGNORECASE
 )
+_PROGRAM: Final = re.compile(r"(?:^|[_-])(?i:unit|run|all|self)?_?(?i:tests?)(?:[_-]|\d|$)|(?<=[a-z])Tests?$")
+_MOST: Final = 200
+"""Entries of a folder, and folders of a build, that are looked at."""
+_PROGRAMS: Final = 10
+_FRAMEWORK: Final = frozenset({"CMakeFiles", "_deps", "Testing"})
+"""Folders of a build that CMake fills itself."""
 _NESTED: Final = 4
 _LEAST: Final = 2
 """Functions of tests in a source whose name does not say."""
@@ -45,6 +54,19 @@ def targets_of_test_programs(root: Path, makefile: str) -> tuple[str, ...]:
         elif any(len(_TESTS.findall(readable_text(root, path))) >= _LEAST for path in sources):
             by_content.append(target)
     return tuple(dict.fromkeys((*by_name, *by_content)))
+
+
+def built_test_programs(root: Path, folder: str) -> tuple[str, ...]:
+    """Paths of the programs in a build folder whose names say that they are tests; none if there are many of them."""
+    found: list[str] = []
+    for here, folders, others in islice(walk_within(root, folder, most=_MOST), _MOST):
+        folders[:] = [name for name in folders if name not in _FRAMEWORK]
+        found += [
+            f"{here}/{name}"
+            for name in others
+            if "." not in name and _PROGRAM.search(name) and os.access(root / here / name, os.X_OK)
+        ]
+    return tuple(found) if len(found) <= _PROGRAMS else ()
 
 
 def _rules(text: str) -> Iterator[tuple[str, str, list[str]]]:
