@@ -98,10 +98,17 @@ def detect(root: Path, *, concerning: str = "") -> tuple[Check, ...]:
     found = _of_one(root)
     if not any(check.role == "test" for check in found):
         found += packages.checks(root, _of_one, concerning=concerning)
-    return _named_uniquely(
-        Check(name=_clean(each.name), command=each.command, role=each.role, origin="detected", source=each.source)
-        for each in found
-    )
+    return _named_uniquely(map(_detected, found))
+
+
+def detect_undeclared(root: Path) -> tuple[Check, ...]:
+    """The test checks that the files of the root suggest beside what it declares; for where that cannot start."""
+    return _named_uniquely(map(_detected, python.undeclared(root)))
+
+
+def _detected(found: DetectedCheck) -> Check:
+    name = _clean(found.name)
+    return Check(name=name, command=found.command, role=found.role, origin="detected", source=found.source)
 
 
 def _of_one(root: Path) -> list[DetectedCheck]:

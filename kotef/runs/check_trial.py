@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kotef.checks.detect import detect_undeclared
 from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, try_checks
 from kotef.checks.types import Check
 from kotef.errors import SandboxError
@@ -21,17 +22,27 @@ def tried(
     detected = [check for check in checks if check.origin == "detected"]
     if not detected:
         return TrialResult(tuple(checks))
-    trials = asyncio.run(try_checks(detected, root=root, env=env, sandbox=sandbox, start=start))
+    trials = every_trial(detected, root=root, env=env, sandbox=sandbox, start=start)
     left_out = required(trials).left_out
-    gone = {trial.check.name for trial in left_out}
-    return TrialResult(tuple(check for check in checks if check.name not in gone), left_out)
+    gone = {trial.check.command for trial in left_out}
+    added = [trial.check for trial in trials[len(detected) :]]
+    return TrialResult(tuple(check for check in (*checks, *added) if check.command not in gone), left_out)
 
 
 def every_trial(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
 ) -> tuple[Trial, ...]:
-    """Each check with the result of its trial, including named ones."""
-    return asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
+    """Each check with the result of its trial, including named ones.
+
+    Where no detected test can start, those that the files suggest beside the declared ones come last, if they start.
+    """
+    trials = asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
+    if not required(trials).broken:
+        return trials
+    known = {check.command for check in checks}
+    others = [check for check in detect_undeclared(root) if check.command not in known]
+    more = asyncio.run(try_checks(others, root=root, env=env, sandbox=sandbox, start=start))
+    return (*trials, *(trial for trial in more if trial.starts))
 
 
 def other_toolchains(root: Path, *, env: Mapping[str, str], sandbox: Sandbox) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from support.example_count import example_count
 from kotef.checks.detect import collect_checks, detect
 from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, try_checks
 from kotef.checks.types import Check, Origin
+from kotef.runs import check_trial
+from kotef.sandbox import OFF
 
 TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
 FAILS = "#!/bin/sh\necho 'No module named pytest' >&2\nexit 1\n"
@@ -245,6 +247,29 @@ def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> N
     assert tried(place)["make test"].why == "`make test` starts no-such-runner, which is not found"
     (place / "Makefile").write_text("RUNNER = no-such-runner\ntest:\n\t$(RUNNER) tests\n")
     assert tried(place)["make test"].starts, "what only make can tell is left to make"
+
+
+@pytest.mark.parametrize("makefile", ["", "test:\n\tno-launcher run --python 3.10 pytest\n\tno-launcher run pytest\n"])
+def test_where_the_declared_command_cannot_start_the_tests_are_run_as_their_files_suggest(
+    place: Path, makefile: str
+) -> None:
+    program(place / ".venv/bin/python")
+    (place / ".venv/pyvenv.cfg").write_text("")
+    (place / "tests").mkdir()
+    (place / "tests/test_a.py").write_text("def test_a():\n    assert True\n")
+    if makefile:
+        (place / "Makefile").write_text(makefile)
+    env = {"PATH": f"{place.parent / 'bin'}:/usr/bin:/bin", "HOME": str(place.parent)}
+    found = check_trial.tried(detect(place), root=place, env=env, sandbox=OFF)
+    assert [check.command for check in found.checks] == [".venv/bin/python -m pytest"]
+    assert not found.broken
+    assert [trial.check.command for trial in found.left_out] == (
+        ['PATH="$PWD/.venv/bin:$PATH" make test'] * bool(makefile)
+    )
+    program(place / ".venv/bin/python", FAILS)
+    assert ("no-launcher" in check_trial.tried(detect(place), root=place, env=env, sandbox=OFF).broken) is bool(
+        makefile
+    )
 
 
 def test_a_build_folder_that_is_not_there_is_told_with_what_makes_it(place: Path) -> None:

@@ -74,16 +74,29 @@ def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Detec
     for each in suited:
         if found := _as_declared(root, each):
             return found
+    if found := _suggested(root, is_python=is_python):
+        return found
+    if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
+        return DetectedCheck("tox", _program(root, "tox"), "test", "tox")
+    if (root / "noxfile.py").is_file():
+        return DetectedCheck("nox", _program(root, "nox"), "test", "noxfile.py")
+    return None
+
+
+def undeclared(root: Path) -> Iterator[DetectedCheck]:
+    """How the tests can be run beside what the repository declares: for where the declared command cannot start."""
+    if found := _suggested(root, is_python=_is_python(root, table(toml_of(root, "pyproject.toml"), "tool"))):
+        yield found
+
+
+def _suggested(root: Path, *, is_python: bool) -> DetectedCheck | None:
+    """What the files and the CI workflows suggest."""
     if found := _script(root) or _django(root):
         return found
     if is_python and (found := _hinted(root)):
         return found
     if where := _holds_tests(root):
         return _undeclared(root, where)
-    if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
-        return DetectedCheck("tox", _program(root, "tox"), "test", "tox")
-    if (root / "noxfile.py").is_file():
-        return DetectedCheck("nox", _program(root, "nox"), "test", "noxfile.py")
     return None
 
 
