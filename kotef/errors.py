@@ -15,7 +15,7 @@
   x ExtensionError           5   an extension cannot be used: a defect of its distribution, not of kotef
   x QuitError                130 a person ends the run at a question; a run makes the outcome `interrupted` of it
 
-3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
+3, 4, 6 and 129/130/143 are not errors but outcomes of a run that stopped and said why.
 A *failing* test is not an error: it is a `FailureEntry` in the state.
 """
 

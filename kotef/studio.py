@@ -27,6 +27,7 @@ from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
 from kotef.runs.session import open_session
+from kotef.runs.signals import Signals
 from kotef.state import Task
 from kotef.telemetry import hide_secrets, observed, traced_by
 from kotef.workspace import workspace_lock
@@ -90,7 +91,7 @@ async def work(state: StudioState) -> StudioOutput:
 async def _follow(config: RunConfig, graph: Graph) -> Result:
     known = config.run.events.exists()
     # the baseline is the first node's, where it can be watched
-    async with open_session(config, begin=False) as session:
+    async with open_session(config, Signals(), begin=False) as session:
         session.announce(resumed=known)
         return await RunLoop(session).follow(graph)
 

@@ -89,10 +89,12 @@ Exit statuses of `kotef run` and `kotef resume`; other commands use a subset.
   5         environment_broken: no check found, checks cannot run, no sandbox in CI, disk full
   6         blocked: a decision that only a person can make
   7         model_unavailable
+  129       interrupted by SIGHUP: its terminal was closed
   130, 143  interrupted by SIGINT, SIGTERM; 130 also if a person quits at a question
   137       `kotef watch` only: the run was killed
 
 With --json an error is one object with error, reason and exitCode. A run that began and was not verified has one entry
-in .sdd/issues.md; `kotef resume` lists the runs that can continue.
+in .sdd/issues.md; that of a run killed by SIGKILL is written by the next run. `kotef resume` lists the runs that can
+continue.
 """
 TOPICS: Final = {"environment": ENVIRONMENT, "files": FILES, "exit-statuses": STATUSES}

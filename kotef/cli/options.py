@@ -257,7 +257,7 @@ Exit status:
   5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
   6  blocked: a decision that only a person can make
   7  the model endpoint is unavailable
-  130, 143  interrupted by SIGINT, SIGTERM
+  129, 130, 143  interrupted by SIGHUP, SIGINT, SIGTERM
 A run that began and was not verified leaves one entry in .sdd/issues.md.
 A setting is a key of your config.toml: see `kotef help files`, and `kotef help environment` for variables.
 """

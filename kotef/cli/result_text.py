@@ -3,6 +3,7 @@
 from kotef.cli.screen import Screen, console, one_line, plain
 from kotef.runs.ending_text import headline
 from kotef.runs.result import Result, ResultDone
+from kotef.sdd.follow_up import advice_alone
 
 NEXT_STEP = 500
 """Characters of the advice; the issue entry has all of it."""
@@ -51,7 +52,7 @@ def say_result(result: Result, *, where: bool = True, live: Screen | None = None
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
     if result.next_step:
-        screen.print(f"  next:   {one_line(result.next_step, NEXT_STEP)}")
+        screen.print(f"  next:   {one_line(advice_alone(result.next_step, result.sentence), NEXT_STEP)}")
     if result.resume:
         screen.print(f"  resume: {result.resume}")
 

@@ -28,7 +28,10 @@ EXIT_STATUS: Final[dict[Outcome, int]] = {
     "model_unavailable": 7,
     "interrupted": 130,
 }
-"""Exit status of each outcome (0-255); SIGTERM makes `interrupted` 143. 2 is not an outcome: nothing was run."""
+"""Exit status of each outcome (0-255); a signal makes `interrupted` 128 plus its number.
+
+2 is not an outcome: nothing was run.
+"""
 
 RESUMABLE: Final[frozenset[Outcome]] = frozenset(
     {"budget_exceeded", "environment_broken", "model_unavailable", "interrupted", "crashed"}

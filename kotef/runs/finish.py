@@ -42,7 +42,8 @@ from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
 from kotef.workspace import Snapshots, activity_of, note_last_tree, restore_remainder
 
-SIGTERM_EXIT = 143
+OF_SIGNALS = 128
+"""Added to the number of the signal that ended a run, as in a shell: 129 SIGHUP, 130 SIGINT, 143 SIGTERM."""
 
 
 def finish(
@@ -198,7 +199,9 @@ def _result(
     task, history = state["task"], state["failure_history"]
     judged, edits = state.get("test_results"), state.get("edits")
     trees = state["snapshots"]
-    exit_code = SIGTERM_EXIT if signal == 15 else EXIT_STATUS[ending.outcome]  # noqa: PLR2004  SIGTERM
+    exit_code = EXIT_STATUS[ending.outcome]
+    if ending.outcome == "interrupted" and signal:
+        exit_code = OF_SIGNALS + signal
     verified = ending.outcome == "verified"
     spent = state["usage"].total.model_copy(update={"seconds": round(context.clock.elapsed(), 3)})
     return Result(

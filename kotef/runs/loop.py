@@ -78,7 +78,6 @@ class RunLoop:
                     with contextlib.suppress(sqlite3.OperationalError):  # a full disk: they only take up room
                         await forget_conversations(own, self.run.run_id)
             finally:
-                self.session.signals.let_go()
                 await self.outside.aclose()
                 await self.models.aclose()
             return self._finish(await self._state(graph), ending)

@@ -77,12 +77,12 @@ class RunSession:
 
 
 @asynccontextmanager
-async def open_session(config: RunConfig, *, begin: bool) -> AsyncIterator[RunSession]:
+async def open_session(config: RunConfig, signals: Signals, *, begin: bool) -> AsyncIterator[RunSession]:
     """Open a run in a workspace that is locked; with `begin` its baseline starts at the first wait.
 
     At the end the baseline is cancelled if it still works, and what the session holds is closed.
     """
-    session = _opened(config, begin=begin)
+    session = _opened(config, signals, begin=begin)
     try:
         yield session
     finally:
@@ -92,7 +92,7 @@ async def open_session(config: RunConfig, *, begin: bool) -> AsyncIterator[RunSe
         session.executor.close()
 
 
-def _opened(config: RunConfig, *, begin: bool) -> RunSession:
+def _opened(config: RunConfig, signals: Signals, *, begin: bool) -> RunSession:
     root, run, task = config.root, config.run, config.task
     snapshots = Snapshots.open(root)
     snapshots.sweep()
@@ -101,7 +101,7 @@ def _opened(config: RunConfig, *, begin: bool) -> RunSession:
     tape = config.tape or Recorder(run.path / RECORD_NAME, root)
     record = RecordWriter(run.path, run.record)
     emit = EventLog(run.events, (tape.see, *config.watchers, keeps_page(run, record.update), record.see))
-    signals = Signals(emit, gently=config.attended, stop=config.stop)
+    signals.emit = emit
     guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=0.0 if begin else seconds_worked(run))
     tape.begin(clock, snapshots, config.kit)

@@ -16,6 +16,7 @@ from kotef.runs.result import Result
 from kotef.runs.resume_compatibility import must_be_current, must_fit, not_as_left
 from kotef.runs.run_config import RunConfig
 from kotef.runs.session import RunSession, open_session
+from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
 from kotef.state import VISIT_CAPS, Task
 from kotef.workspace import Snapshots, workspace_lock
@@ -30,13 +31,13 @@ def start(config: RunConfig) -> Result:
     BusyError when another run works here, WorkspaceError when the run directory cannot be made; nothing else.
     """
     run = config.run
-    with workspace_lock(config.root, run.run_id):
+    with workspace_lock(config.root, run.run_id), _signals(config) as signals:
         aborted = note_aborted(config.root)
         RecordWriter(run.path, run.record).create()
         run.create()
         config = config.noting(aborted).redacted()
         run.write_task(config.task)
-        return asyncio.run(_run(config, begin=True))
+        return _to_its_end(config, signals, begin=True)
 
 
 def resume(config: RunConfig) -> Result:
@@ -47,7 +48,7 @@ def resume(config: RunConfig) -> Result:
     """
     run, task = config.run, config.task
     run.must_be_own("resume")
-    with workspace_lock(config.root, run.run_id):
+    with workspace_lock(config.root, run.run_id), _signals(config) as signals:
         kept = run.task() or task
         may_resume(run, kept, task)
         must_be_current(run, kept)
@@ -56,22 +57,33 @@ def resume(config: RunConfig) -> Result:
         config = config.noting(changed).redacted()
         run.write_task(config.task)
         run.forget_result()
-        return asyncio.run(_run(config, begin=False))
+        return _to_its_end(config, signals, begin=False)
 
 
-async def _run(config: RunConfig, *, begin: bool) -> Result:
+def _signals(config: RunConfig) -> Signals:
+    """What answers signals from before the run's directory exists until its result does."""
+    return Signals(gently=config.attended, stop=config.stop)
+
+
+def _to_its_end(config: RunConfig, signals: Signals, *, begin: bool) -> Result:
+    """Run to the result; where none can be written, the entry is, as if the run had been killed."""
+    try:
+        return asyncio.run(_run(config, signals, begin=begin))
+    except BaseException:
+        note_aborted(config.root)
+        raise
+
+
+async def _run(config: RunConfig, signals: Signals, *, begin: bool) -> Result:
     """Run to the end; the baseline of a new run works while a thread imports the frameworks."""
-    async with open_session(config, begin=begin) as session:
+    async with open_session(config, signals, begin=begin) as session:
         if begin:
             session.announce(resumed=False)
-        session.signals.catch(session.baseline)
-        try:
-            async with counting(config.run, session.context.clock):
-                loop = await asyncio.to_thread(_loop, session)
-                loaded()
-                return await loop.go()
-        finally:
-            session.signals.let_go()
+        signals.catch(session.baseline)
+        async with counting(config.run, session.context.clock):
+            loop = await asyncio.to_thread(_loop, session)
+            loaded()
+            return await loop.go()
 
 
 def _loop(session: RunSession) -> "RunLoop":

@@ -50,6 +50,14 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
             return f"report this defect in kotef, with traceback.txt from the run directory: {why}; then resume"
 
 
+def advice_alone(advice: str, sentence: str) -> str:
+    """This advice without the sentence of the ending, for where that has just been shown."""
+    for repeated in (sentence, one_line(sentence, _SHOWN).rstrip(".")):
+        if repeated:
+            advice = advice.replace(f": {repeated}", "").replace(f" ({repeated})", "")
+    return advice
+
+
 def _inspect(entries: Sequence[IssueFailure]) -> str:
     """Where to look: the first failing test of the newest visit, else its first failing command, else the verdict."""
     failures = [entry for entry in entries if entry.visit == entries[-1].visit]

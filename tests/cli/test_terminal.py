@@ -225,6 +225,16 @@ def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, star
     assert "resume: kotef resume" in screen.text
 
 
+def test_a_closed_window_interrupts_the_run_with_its_result_and_its_entry(project: Path, start: Start) -> None:
+    work = calls(call("run_command", command="touch begun.txt; sleep 60"))
+    with start(Agent(coder=[work, FIX, DONE])) as screen:
+        screen.see(lambda _: (project / "begun.txt").exists())
+        status = screen.close_window()
+    ended = ran(project, status)
+    assert (status, ended.result["exitCode"], ended.result["reason"]) == (129, 129, "SIGHUP")
+    assert [entry["outcome"] for entry in ended.issues] == ["interrupted"]
+
+
 LONG = calls(call("run_command", command=f"sleep 3 # {'long ' * 30}"))
 
 

@@ -70,10 +70,18 @@ class Done:
 class Started:
     """kotef's command line at work in a process of its own."""
 
-    def __init__(self, arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        env: dict[str, str],
+        place: Path,
+        *,
+        kill_at: str = "",
+        signals: Sequence[int] = (signal.SIGKILL,),
+    ) -> None:
         self._out, self._err = place / "stdout.txt", place / "stderr.txt"
         self._process = FORKS.Process(
-            target=_child, args=(arguments, os.environ | env, str(self._out), str(self._err), kill_at)
+            target=_child, args=(arguments, os.environ | env, (str(self._out), str(self._err)), kill_at, signals)
         )
         self._process.start()
 
@@ -95,14 +103,22 @@ class Started:
         return Done(self._process.exitcode, self._out.read_text(), self._err.read_text())
 
 
-def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> Done:
-    """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written.
+def kotef_process(
+    arguments: list[str],
+    env: dict[str, str],
+    place: Path,
+    *,
+    kill_at: str = "",
+    signals: Sequence[int] = (signal.SIGKILL,),
+) -> Done:
+    """Run kotef's command line; `kill_at` is `event:n`: `signals` right after the n-th event of that name was written.
 
+    `writing:name` is right before a file of that name takes its place. The others are for SIGKILL alone:
     `file:n` is right after a tool wrote the n-th file, `written:name` right before a file of that name, written
     beside it, takes its place, and `there:path` is once that file exists. `noted:n` is right after the n-th line of the
     ledger of effects was written, `unnoted:n` right before.
     """
-    return Started(arguments, env, place, kill_at=kill_at).end()
+    return Started(arguments, env, place, kill_at=kill_at, signals=signals).end()
 
 
 def kotef_at_terminal(
@@ -151,13 +167,15 @@ def as_the_command(arguments: list[str], env: dict[str, str]) -> NoReturn:
     os._exit(0)
 
 
-def _child(arguments: list[str], env: dict[str, str], out: str, err: str, kill_at: str) -> None:
+def _child(
+    arguments: list[str], env: dict[str, str], outputs: tuple[str, str], kill_at: str, signals: Sequence[int]
+) -> None:
     os.environ.clear()
     os.environ.update(env)
-    for number, path in ((1, out), (2, err)):
+    for number, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     if kill_at:
-        _arm(kill_at)
+        _arm(kill_at, signals)
     from kotef.cli.main import main
 
     try:
@@ -168,12 +186,15 @@ def _child(arguments: list[str], env: dict[str, str], out: str, err: str, kill_a
         os._exit(int(end.code or 0))
 
 
-def _arm(kill_at: str) -> None:
+def _arm(kill_at: str, signals: Sequence[int]) -> None:
     from kotef.runs.events import EventLog
 
     name, _, number = kill_at.partition(":")
     if arm := ARMS.get(name):
         arm(number)
+        return
+    if name == "writing":
+        _arm_writing(number, signals)
         return
     write, seen = EventLog.__call__, []
 
@@ -181,9 +202,27 @@ def _arm(kill_at: str) -> None:
         write(log, event, **facts)
         seen.append(event)
         if name in (event, "any") and (len(seen) if name == "any" else seen.count(name)) == int(number or 1):
-            os.kill(os.getpid(), signal.SIGKILL)
+            _raise(signals)
 
     EventLog.__call__ = killing
+
+
+def _raise(signals: Sequence[int]) -> None:
+    for number in signals:
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+
+
+def _arm_writing(name: str, signals: Sequence[int]) -> None:
+    replace = os.replace
+
+    def signalled(source: object, target: object, **places: int) -> None:
+        if Path(str(target)).name == name:
+            os.replace = replace
+            _raise(signals)
+        replace(source, target, **places)
+
+    os.replace = signalled
 
 
 def _arm_files(number: str) -> None:

@@ -66,6 +66,7 @@ class Terminal:
         self.written = b""
         self.status: int | None = None
         self._mark = 0
+        self._is_closed = False
         self._screen = pyte.HistoryScreen(columns, lines, history=5000, ratio=1)
         self._stream = pyte.ByteStream(self._screen)
         self._process, self._terminal = _started(arguments, cwd, env or {}, (lines, columns), cold=cold)
@@ -77,7 +78,17 @@ class Terminal:
         if self.status is None:
             self._process.kill()
             self._process.join()
+        if not self._is_closed:
+            os.close(self._terminal)
+
+    def close_window(self) -> int:
+        """As a person who closes the window: the kernel sends SIGHUP, and nothing can be written. The exit status."""
         os.close(self._terminal)
+        self._is_closed = True
+        self._process.join(120)
+        self.status = self._process.exitcode
+        assert self.status is not None
+        return self.status
 
     def resize(self, columns: int, lines: int) -> None:
         """As a person who drags the window's corner: the kernel tells the command by SIGWINCH."""

@@ -1,5 +1,6 @@
 """The consoles that output goes to, and what each supports."""
 
+import errno
 import json
 import os
 import sys
@@ -48,6 +49,15 @@ class _Console(Console):
         text = Text(shown) if isinstance(shown, str) else shown
         return (Text("\n").join(wrapped(text, self, self.width)),), options
 
+    def _check_buffer(self) -> None:
+        """Write what is pending; a closed terminal is a broken pipe."""
+        try:
+            super()._check_buffer()
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self.on_broken_pipe()
+
     def on_broken_pipe(self) -> None:
         """Print nothing more and let the work finish; rich would exit with status 1."""
         self.quiet = True
@@ -59,7 +69,9 @@ def say(text: str) -> None:
     try:
         sys.stdout.write(escaped(text))
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
         _deafen(sys.stdout)
 
 
