@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.example_count import example_count
 
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
-from kotef.sdd.follow_up import AMBIGUOUS, follow_up
+from kotef.sdd.follow_up import AMBIGUOUS, advice_alone, follow_up
 from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, Sighting
 from kotef.sdd.issue_log_text import recorded
 from kotef.sdd.issue_markdown import parse_issues, render
@@ -403,6 +403,22 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
 )  # fmt: skip
 def test_the_follow_up_is_concrete(outcome: Outcome, found: list[IssueFailure], sentence: str) -> None:
     assert follow_up(outcome, "why.", found) == sentence
+
+
+LONG_SENTENCE = f"the reasons are {'many, ' * 60}and more"
+
+
+@pytest.mark.parametrize("sentence", ["a) or b), which one?", "it was refused (401).", LONG_SENTENCE], ids=len)
+@pytest.mark.parametrize("outcome", EXIT_STATUS)
+def test_where_the_sentence_has_been_shown_the_advice_does_not_repeat_it(outcome: Outcome, sentence: str) -> None:
+    alone = advice_alone(follow_up(outcome, sentence, []), sentence)
+    assert sentence[:60].rstrip(".") not in alone
+    assert re.match(r"\w", alone)
+
+
+def test_a_blocked_run_says_what_to_do_about_the_sentence_above() -> None:
+    alone = advice_alone(follow_up("blocked", "which one?", []), "which one?")
+    assert alone == "decide what kotef may not decide; write the answer into the ticket, then run it again"
 
 
 def test_only_several_passing_edits_are_answered_by_an_assertion() -> None:
