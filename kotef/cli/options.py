@@ -30,86 +30,89 @@ ARRAY: Final = click.option("--json", "as_json", is_flag=True, help="Print one J
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
+LIMITS: Final = (
+    click.option(
+        "--max-attempts", type=click.IntRange(1, 20), metavar="N", help="Failed verifications allowed; strict: 3."
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), metavar="N", help="Input plus output tokens; strict: 2,000,000."
+    ),
+    click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Model calls; strict: 300."),
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(0, min_open=True),
+        metavar="X",
+        help="Total cost; needs [prices] in the user's config.",
+    ),
+    click.option(
+        "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
+    ),
+    click.option(
+        "--max-call-time",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="Wall time of one model answer; strict: 900.",
+    ),
+    click.option(
+        "--max-commands",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Commands that the coder runs, plus checks; strict: 500.",
+    ),
+    click.option(
+        "--max-written",
+        type=click.IntRange(1),
+        metavar="BYTES",
+        help="Bytes the coder may write, not counting ignored files; strict: 200,000,000.",
+    ),
+    click.option(
+        "--reruns",
+        type=click.IntRange(0, 10),
+        metavar="N",
+        help="How often to rerun an unexpected failure on its own; strict: 1, 0: never.",
+    ),
+    click.option(
+        "--probes",
+        type=click.Choice(["off", "fast", "full"]),
+        envvar="KOTEF_PROBES",
+        show_envvar=True,
+        help="How thoroughly to test, after the checks pass, that they can still fail; strict: full.",
+    ),
+    click.option(
+        "--probe-time",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="Time for all probes of a green result; at least three times that of the checks; strict: 60.",
+    ),
+    click.option(
+        "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
+    ),
+    click.option(
+        "--max-tool-calls",
+        type=click.IntRange(1, 100),
+        metavar="N",
+        help="Tool calls of one attempt before the model must summarise; strict: 100.",
+    ),
+    click.option(
+        "--context-window",
+        type=click.IntRange(512),
+        metavar="TOKENS",
+        help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768; "
+        "setting: models.NAME.window]",
+    ),
+    click.option(
+        "--continues",
+        type=click.IntRange(0, 2),
+        metavar="N",
+        help="How often an attempt may continue after its summary, with as many calls again; strict: 2.",
+    ),
+)
+"""The options that bound a run, in the order of its help."""
+
+
 def limits(command: F) -> F:
     """The options that bound a run; shared by `run` and `resume`."""
-    options = (
-        click.option(
-            "--max-attempts", type=click.IntRange(1, 20), metavar="N", help="Failed verifications allowed; strict: 3."
-        ),
-        click.option(
-            "--max-tokens", type=click.IntRange(1), metavar="N", help="Input plus output tokens; strict: 2,000,000."
-        ),
-        click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Model calls; strict: 300."),
-        click.option(
-            "--max-cost",
-            type=click.FloatRange(0, min_open=True),
-            metavar="X",
-            help="Total cost; needs [prices] in the user's config.",
-        ),
-        click.option(
-            "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
-        ),
-        click.option(
-            "--max-call-time",
-            type=click.FloatRange(0, min_open=True),
-            metavar="SECONDS",
-            help="Wall time of one model answer; strict: 900.",
-        ),
-        click.option(
-            "--max-commands",
-            type=click.IntRange(1),
-            metavar="N",
-            help="Commands that the coder runs, plus checks; strict: 500.",
-        ),
-        click.option(
-            "--max-written",
-            type=click.IntRange(1),
-            metavar="BYTES",
-            help="Bytes the coder may write, not counting ignored files; strict: 200,000,000.",
-        ),
-        click.option(
-            "--reruns",
-            type=click.IntRange(0, 10),
-            metavar="N",
-            help="How often to rerun an unexpected failure on its own; strict: 1, 0: never.",
-        ),
-        click.option(
-            "--probes",
-            type=click.Choice(["off", "fast", "full"]),
-            envvar="KOTEF_PROBES",
-            show_envvar=True,
-            help="How thoroughly to test, after the checks pass, that they can still fail; strict: full.",
-        ),
-        click.option(
-            "--probe-time",
-            type=click.FloatRange(0, min_open=True),
-            metavar="SECONDS",
-            help="Time for all probes of a green result; at least three times that of the checks; strict: 60.",
-        ),
-        click.option(
-            "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
-        ),
-        click.option(
-            "--max-tool-calls",
-            type=click.IntRange(1, 100),
-            metavar="N",
-            help="Tool calls of one attempt before the model must summarise; strict: 100.",
-        ),
-        click.option(
-            "--context-window",
-            type=click.IntRange(512),
-            metavar="TOKENS",
-            help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768; "
-            "setting: models.NAME.window]",
-        ),
-        click.option(
-            "--continues",
-            type=click.IntRange(0, 2),
-            metavar="N",
-            help="How often an attempt may continue after its summary, with as many calls again; strict: 2.",
-        ),
-    )
-    for option in reversed(options):
+    for option in reversed(LIMITS):
         command = option(command)
     return command
 

@@ -124,6 +124,7 @@ def test_a_run_killed_again_and_again_still_ends(copies) -> None:
     assert Ran(0, "", "", root).result["outcome"] == "verified"
 
 
+@pytest.mark.examples(1)  # `test_signals` has the others
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_run_cleanly_with_the_hint(project: Path, number: int, status: int) -> None:
     slow = f"slow_{os.getpid()}_{number}.py"

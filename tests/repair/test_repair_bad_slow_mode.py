@@ -105,7 +105,7 @@ def test_a_check_that_does_not_end_is_declined_in_time_and_ended(tmp_path: Path,
     root = project(tmp_path / "p", {"m.py": "x = 1\n", "test_m.py": tests})
     started = time.monotonic()
 
-    found = slowly(root, bare, seconds=4)
+    found = slowly(root, bare, seconds=2)
 
     assert time.monotonic() - started < 40
     assert re.fullmatch(r"the check takes longer than the \d+(\.\d+)? s allowed for one run", found.declined)

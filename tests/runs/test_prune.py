@@ -2,15 +2,19 @@
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from support.isolation import isolate
 from support.loop import DONE, FIX, UNITTEST, Agent, edit, git, kotef
 from support.openai_server import OpenAIServer
 
 from kotef.cli.main import main
+from kotef.runs import store
 from kotef.tools.stash import Stash
 from kotef.workspace import workspace_lock
 
@@ -18,10 +22,8 @@ BUG = "def add(a, b):\n    return a - b\n"
 TEST = "import unittest\nfrom calc import add\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        "
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
+def _project(root: Path) -> Path:
+    root.mkdir(parents=True)
     (root / "calc.py").write_text(BUG)
     (root / "test_calc.py").write_text(f"{TEST}self.assertEqual(add(2, 3), 5)\n")
     (root / ".gitignore").write_text("__pycache__/\nlocal.txt\n")
@@ -60,15 +62,46 @@ def _invoke(root: Path, *arguments: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
+class Made(NamedTuple):
+    """Runs that several tests start from."""
+
+    place: Path
+    runs: tuple[str, ...]
+    """Their ids, oldest first: two that begin in one second are not in this order by name."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A place with a project in `now/project` and its states in `now/state`, both of them also in `made`."""
+    place = tmp_path_factory.mktemp("pruned")
+    root = _project(place / "now" / "project")
+    (home := place / "home").mkdir()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        isolate(home, monkeypatch)
+        monkeypatch.setenv("XDG_STATE_HOME", str(place / "now" / "state"))
+        first = ran(root, FIX, DONE, monkeypatch=monkeypatch)
+        (root / "calc.py").write_text(f"{BUG}\n# again\n")
+        second = ran(root, FIX, DONE, monkeypatch=monkeypatch)
+        (root / "calc.py").write_text(f"{BUG}\n# once more\n")
+        third = ran(root, edit("calc.py", "a - b", "a * b"), DONE, monkeypatch=monkeypatch)
+    shutil.copytree(place / "now", place / "made", symlinks=True)
+    return Made(place, (first.name, second.name, third.name))
+
+
 @pytest.fixture
-def three(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def project(made: Made, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project as its three runs left it. They are made once, because they are what takes time."""
+    place = made.place
+    shutil.rmtree(place / "now")
+    shutil.copytree(place / "made", place / "now", symlinks=True)
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "now" / "state"))
+    return place / "now" / "project"
+
+
+@pytest.fixture
+def three(made: Made, project: Path) -> list[Path]:
     """Two verified runs, then one that failed and can be resumed."""
-    first = ran(project, FIX, DONE, monkeypatch=monkeypatch)
-    (project / "calc.py").write_text(f"{BUG}\n# again\n")
-    second = ran(project, FIX, DONE, monkeypatch=monkeypatch)
-    (project / "calc.py").write_text(f"{BUG}\n# once more\n")
-    third = ran(project, edit("calc.py", "a - b", "a * b"), DONE, monkeypatch=monkeypatch)
-    return [first, second, third]
+    return [store.at(project, run).path for run in made.runs]
 
 
 def test_old_runs_go_and_what_the_others_need_stays(project: Path, three: list[Path]) -> None:
