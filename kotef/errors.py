@@ -145,8 +145,8 @@ class NoChecksError(CheckError):
 class NoEnvironmentError(CheckError):
     """The checks that were found cannot be started: what they run in is not installed."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__("environment", said, hint="`kotef doctor` shows each check")
+    def __init__(self, problem: str) -> None:
+        super().__init__("environment", problem, hint="`kotef doctor` shows each check")
 
 
 class SandboxError(KotefError):

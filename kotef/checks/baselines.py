@@ -75,7 +75,7 @@ class Baselines:
         self._confined = [str(sandbox), *(map(str, sandbox.confinement.readable) if sandbox.confinement else ())]
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
-        self.told: Callable[[StoredBaseline], None] | None = None
+        self.on_reuse: Callable[[StoredBaseline], None] | None = None
         """Called with the baseline that is reused."""
 
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:
@@ -88,8 +88,8 @@ class Baselines:
         if now != kept.ignored or not 0 <= time.time() - kept.judged < MAX_AGE:
             return None
         self.seconds = {check.name: result.seconds for check, result in kept.results}
-        if self.told is not None:
-            self.told(kept)
+        if self.on_reuse is not None:
+            self.on_reuse(kept)
         return kept
 
     def keep(

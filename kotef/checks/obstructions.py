@@ -147,8 +147,8 @@ def _hidden_files(output: str, confinement: Confinement) -> Iterator[_Obstructio
             yield _Obstruction(text, in_summary=False)
 
 
-def _with_way_out(summary: str, told: str) -> str:
+def _with_way_out(summary: str, hint: str) -> str:
     """The summary with the sentence in its first line: the ends of summaries are cut."""
     first, *others = summary.splitlines() or [""]
     head = first if len(first) <= _HEAD else f"{first[: _HEAD - 1]}…"
-    return "\n".join((f"{head} ({told})", *others))[:MAX_SUMMARY]
+    return "\n".join((f"{head} ({hint})", *others))[:MAX_SUMMARY]

@@ -68,7 +68,7 @@ class ExtensionCoder:
             fault = str(unusable(self.loaded.extension, f"answered {type(summary).__name__}, not a text"))
         return self._result(brief, _line(summary) if not fault else "", fault, len(commands))
 
-    def _result(self, brief: Brief, said: str, fault: str, commands: int) -> CoderResult:
+    def _result(self, brief: Brief, summary: str, fault: str, commands: int) -> CoderResult:
         visit = brief.plan.visit
         found = self.context.snapshots.take() != brief.tree
         if found and fault:
@@ -77,9 +77,9 @@ class ExtensionCoder:
             visit=visit,
             coder=self.name,
             stopped_by="finished",
-            summary=said,
-            rationale=(said or f"an edit of {self.loaded.record.origin}") if found else "",
-            detail=fault or ("" if found else said or "it changed nothing"),
+            summary=summary,
+            rationale=(summary or f"an edit of {self.loaded.record.origin}") if found else "",
+            detail=fault or ("" if found else summary or "it changed nothing"),
         )
         usage = Usage(by_call={f"{visit}/{self.name}/commands": Spent(commands=commands)})
         return CoderResult(edits, usage, found=found)

@@ -185,13 +185,13 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         answer = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
         return answer if STOP in answer.additional_kwargs else self._without_calls(answer, "")
 
-    def _without_calls(self, said: AIMessage, instead: str) -> AIMessage:
-        ignored = len(said.tool_calls) + len(said.invalid_tool_calls)
+    def _without_calls(self, answer: AIMessage, instead: str) -> AIMessage:
+        ignored = len(answer.tool_calls) + len(answer.invalid_tool_calls)
         if ignored:
             text = f"the model had to answer without tool calls; ignored {counted(ignored, 'tool call')}"
             self.emit("notice", text=text)
-        return said.model_copy(
-            update={"content": said.text.strip() or instead, "tool_calls": [], "invalid_tool_calls": []}
+        return answer.model_copy(
+            update={"content": answer.text.strip() or instead, "tool_calls": [], "invalid_tool_calls": []}
         )
 
     async def _act(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:

@@ -7,7 +7,7 @@ class Screening:
     """Who in a batch was judged, and who has to be run again."""
 
     def __init__(self, answer: WorkerAnswer, count: int) -> None:
-        self._words = words = answer.told
+        self._words = words = answer.words
         self.done = [word[1] for word in words if word[0] in {"end", "invalid"}]
         self.late = {word[1] for word in words if word[0] == "time"}
         """Out of time; what ended its process counts too."""

@@ -13,7 +13,7 @@ from kotef.deps import Option, RunContext
 from kotef.failures.plural import counted
 from kotef.files import write_atomic
 from kotef.repair.budget import wall_seconds
-from kotef.repair.preflight import told
+from kotef.repair.preflight import named_files
 from kotef.repair.question import narrowed, question_of
 from kotef.repair.search import Hints, Patch, SearchResult, interpreter_of, repair
 from kotef.shell import role_of
@@ -170,7 +170,7 @@ class SearchCoder:
     def _nothing(self, found: SearchResult, seconds: float, brief: Brief) -> Edits:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
-        unread = f"; not searched, because it cannot be parsed: {told(found.unread)}" if found.unread else ""
+        unread = f"; not searched, because it cannot be parsed: {named_files(found.unread)}" if found.unread else ""
         text = f"{_ended(found)}{self._limit(found, seconds)}" if found.late else _ended(found)
         return Edits(
             visit=brief.plan.visit,
@@ -218,7 +218,7 @@ def _left_out(found: SearchResult) -> str:
     """Which f-strings were not searched in all their parts."""
     if not found.left_out:
         return ""
-    return f"; not searched completely, because positions inside f-strings are unknown: {told(found.left_out)}"
+    return f"; not searched completely, because positions inside f-strings are unknown: {named_files(found.left_out)}"
 
 
 def _tried(found: SearchResult) -> str:

@@ -125,7 +125,7 @@ class DifferentialCall(NamedTuple):
     where: str
     before: str
     """What the program gives as it is; empty if it did not come to that."""
-    told: tuple[str, ...]
+    results: tuple[str, ...]
     given: str = ""
     verb: str = "be"
 
@@ -153,14 +153,14 @@ async def compare(
     limits = {"cpu": each, "wall": wall_seconds(each), "total": wall_seconds(each)}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
     calls = list(_of_calls(functions, probes, answers))
-    saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]
+    saw = [{word[1] for word in answer.words if word[0] == "saw"} for answer in answers[1:]]
     questions = [*calls, *_of_variants(tests, answers)]
     found = [
         Disagreement(question.call, question.where, results, question.given, question.verb)
         for question in questions
-        if len(set(results := alike(question.told))) > 1
-        and any(map(_is_value, question.told))
-        and (_is_value(question.before) or all(map(_is_value, question.told)))
+        if len(set(results := alike(question.results))) > 1
+        and any(map(_is_value, question.results))
+        and (_is_value(question.before) or all(map(_is_value, question.results)))
     ]
     return Compared(len(calls) + len(set.intersection(*saw)), sorted(found, key=_plainness))
 
@@ -181,7 +181,7 @@ def _plainness(question: Disagreement) -> tuple[bool, bool, int]:
 def _of_calls(
     functions: Sequence[Function], asked: Sequence[dict[str, Any]], answers: Sequence[WorkerAnswer]
 ) -> Iterator[DifferentialCall]:
-    results = [{(word[1], word[2]): word[3] for word in answer.told if word[0] == "result"} for answer in answers]
+    results = [{(word[1], word[2]): word[3] for word in answer.words if word[0] == "result"} for answer in answers]
     for number, function in enumerate(asked):
         for place, literal in enumerate(function["arguments"]):
             before, *candidates = (result.get((number, place), "") for result in results)
@@ -195,7 +195,7 @@ def _of_calls(
 
 def _of_variants(tests: Mapping[Variant, str], answers: Sequence[WorkerAnswer]) -> Iterator[DifferentialCall]:
     """The first question of each variant on which candidates differ; those before it were answered alike."""
-    seen = [{word[1]: word[2] for word in answer.told if word[0] == "saw"} for answer in answers]
+    seen = [{word[1]: word[2] for word in answer.words if word[0] == "saw"} for answer in answers]
     for number, (variant, test) in enumerate(tests.items()):
         before, *candidates = (saw.get(number, []) for saw in seen)
         for place, answered in enumerate(zip(*candidates, strict=False)):
@@ -204,15 +204,15 @@ def _of_variants(tests: Mapping[Variant, str], answers: Sequence[WorkerAnswer]) 
                 known = before[place][1] if place < len(before) else ""
                 label = next(filter(None, labels), "")
                 if label:
-                    where = f"in {test}, with {variant.told}" if variant.told else f"in {test}"
+                    where = f"in {test}, with {variant.description}" if variant.description else f"in {test}"
                     yield DifferentialCall(label, where, known, tuple(values))
                 break
 
 
-def alike(told: Sequence[str]) -> tuple[str, ...]:
+def alike(results: Sequence[str]) -> tuple[str, ...]:
     """The answers, equal ones spelt as the first of them: `0`, `False` and `0.0` pass the same assertions."""
     first: dict[object, str] = {}
-    return tuple(first.setdefault(_worth(result), result) for result in told)
+    return tuple(first.setdefault(_worth(result), result) for result in results)
 
 
 def _worth(result: str) -> object:

@@ -84,7 +84,7 @@ async def measure(session: WorkerSession, tests: Sequence[int], *, budget: Searc
     while rest and budget.elapsed < seconds * (1 if results else _WITHOUT_ANY):
         answer = await _ask(session, rest, each, budget)
         results.update(_runs(answer))
-        begun = [word[1] for word in answer.told if word[0] == "begin"]
+        begun = [word[1] for word in answer.words if word[0] == "begin"]
         if answer.ended == "done" or not begun:
             break
         last = begun[-1]
@@ -145,7 +145,7 @@ async def _ask(session: WorkerSession, tests: Sequence[int], each: float, budget
 
 def _runs(answer: WorkerAnswer) -> dict[int, ExecutionTrace]:
     found: dict[int, ExecutionTrace] = {}
-    for word in answer.told:
+    for word in answer.words:
         if word[0] == "test":
             _, test, state, cpu, wall, error, frames, refused, starts = word
             places = tuple((path, line) for path, line in frames)
@@ -186,7 +186,7 @@ async def watch(
             request = {"do": "watch", "tests": rest, "files": list(files), "values": True}
             request["at_once"] = rest[0] in unending
             answer = await session.ask({**request, **limits})
-            for word in answer.told:
+            for word in answer.words:
                 if word[0] == "line":
                     lines[word[1]][word[2]].add(word[3])
                 elif word[0] == "lines":
@@ -194,7 +194,7 @@ async def watch(
                     lines[word[1]].update({path: set(numbers) for path, numbers in word[2].items()})
                 elif word[0] == "values":
                     _merge(word, types, calls)
-            begun = [word[1] for word in answer.told if word[0] == "begin"]
+            begun = [word[1] for word in answer.words if word[0] == "begin"]
             rest = rest[rest.index(begun[-1]) + 1 :] if begun else []
     return Traces(
         {test: {path: frozenset(numbers) for path, numbers in found.items()} for test, found in lines.items()},

@@ -114,7 +114,7 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
     suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
     blamed = tuple(f"{path} ({why})" for path, why in unread.items() if path in scores)
     if not suspects:
-        raise DeclinedError(f"the suspicious code is in a file that cannot be parsed: {told(blamed)}")
+        raise DeclinedError(f"the suspicious code is in a file that cannot be parsed: {named_files(blamed)}")
     dormant = tuple(Suspects(suspect.scope, _not_run(suspect)) for suspect in suspects if suspect.scope.unit)
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     frames = [place for test in red if test in ran for place in ran[test].frames]
@@ -300,7 +300,7 @@ def _why_not(error: Exception) -> str:
             return str(error)
 
 
-def told(files: Sequence[str]) -> str:
+def named_files(files: Sequence[str]) -> str:
     """Some files in a sentence: the first three."""
     more = f" and {len(files) - 3} more" if len(files) > 3 else ""
     return ", ".join(files[:3]) + more

@@ -299,14 +299,14 @@ class Hunt:
             return
         if answer.ended == "time" and factor == 1.0:
             self._slow.append(candidate)
-        if ["fixed"] not in answer.told:
+        if ["fixed"] not in answer.words:
             self._note(candidate, answer, 0)
 
     async def _judged(self, candidate: Candidate, factor: float) -> WorkerAnswer:
         """What the tests say. One that fails, passes alone, and is not known to run the edit, judges no more."""
         answer = await self._trial(candidate, factor, self._others(candidate))
-        while ["fixed"] in answer.told and len(self._unsteady) < _UNSTEADY:
-            broken = [word[2] for word in answer.told if word[0] == "failed"][-1:]
+        while ["fixed"] in answer.words and len(self._unsteady) < _UNSTEADY:
+            broken = [word[2] for word in answer.words if word[0] == "failed"][-1:]
             if not broken or broken[0] in self._ground.traces.whole:
                 break
             if not _is_plausible(await self._trial(candidate, factor, broken)):
@@ -343,10 +343,10 @@ class Hunt:
 
     def _note(self, candidate: Candidate, answer: WorkerAnswer, number: int) -> None:
         """Keep it if it makes some of the failing tests pass, or lets one come further."""
-        passed = {word[2] for word in answer.told if word[0] == "passed" and word[1] == number}
+        passed = {word[2] for word in answer.words if word[0] == "passed" and word[1] == number}
         further = sum(
             1
-            for word in answer.told
+            for word in answer.words
             if word[0] == "failed" and word[1] == number and word[3] > self._baseline_lines.get(word[2], 1 << 30)
         )
         self._near.add(candidate, frozenset(passed), further)
@@ -362,7 +362,7 @@ class Hunt:
 
 
 def _is_plausible(answer: WorkerAnswer) -> bool:
-    return ["plausible"] in answer.told and answer.ended == "done"
+    return ["plausible"] in answer.words and answer.ended == "done"
 
 
 def _test_line(ground: SearchGround, test: int) -> int:

@@ -54,7 +54,7 @@ class WorkerAnswer:
 
     ended: str
     """`done`, `time` (its CPU or wall limit), `crash` (a signal, or an exit of its own)."""
-    told: list[list[Any]]
+    words: list[list[Any]]
 
 
 class WorkerSession:
@@ -186,7 +186,7 @@ class WorkerSession:
                 self.cpu = answer["cpu"]
                 future = self._waiting.pop(answer["id"])
                 if not future.done():
-                    future.set_result(WorkerAnswer(answer["ended"], answer["told"]))
+                    future.set_result(WorkerAnswer(answer["ended"], answer["words"]))
         except ConnectionError:
             pass
         finally:

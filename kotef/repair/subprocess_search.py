@@ -15,7 +15,7 @@ from kotef.repair.fault_localization import Traces
 from kotef.repair.near_failure import evaluated, failing_units
 from kotef.repair.options import SearchOptions
 from kotef.repair.plausibility import Plausibility
-from kotef.repair.preflight import read_sources, told
+from kotef.repair.preflight import named_files, read_sources
 from kotef.repair.rank import as_patch, by_file, ranked
 from kotef.repair.source import PythonSource
 from kotef.repair.types import Ending, Hints, Patch, SearchResult
@@ -69,7 +69,7 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
     frames = frames_of(request.root, copies[0], output)
     suspects = tuple(suspects_without_traces(request.root, sources, frames, request.failing))
     if not suspects:
-        others = f"; {told(unread)} cannot be parsed" if unread else ""
+        others = f"; {named_files(unread)} cannot be parsed" if unread else ""
         return _declined(f"no function of the workspace is suspicious{others}", ending="exhausted")
     tests = read_sources(request.root, sorted({path for path, _ in frames if path and path not in sources}))[0]
     plausibility = Plausibility(sources, evaluated(frames, {**sources, **tests}), failing_units(frames, sources))

@@ -65,7 +65,7 @@ async def _raised(
     request |= {"tests": [*ground.failing[:_TESTS], *quick], "path": path, "first": place.first, "last": place.last}
     wall = wall_seconds(seconds)
     answer = await session.ask({**request, "cpu": seconds, "wall": wall, "total": wall})
-    counts = [word[1:] for word in answer.told if word[0] == "raised"]
+    counts = [word[1:] for word in answer.words if word[0] == "raised"]
     ran, raised = (sum(each) for each in zip(*counts, strict=True)) if counts else (0, 0)
     return 0 < ran <= raised
 

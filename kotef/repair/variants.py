@@ -31,7 +31,7 @@ class Variant:
     unit: SwapUnit
     source: str
     """The function inside its classes."""
-    told: str
+    description: str
     """What was changed before what is asked, which shows its own changes: "`3` in place of `6`"; may be empty."""
 
     def asked(self) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class Recorder:
 
     def baselines(self, store: Baselines) -> Baselines:
         """Those that keep what was taken over from an earlier run."""
-        store.told = self._reused
+        store.on_reuse = self._reused
         return store
 
     def coder(self, coder: Coder) -> Coder:

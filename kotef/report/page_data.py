@@ -147,13 +147,13 @@ def _attempts(place: Path, record: Timeline, judged: Mapping[int, Verification],
         )
 
 
-def _status(told: VisitRecord, judged: Verification | None, *, working: bool) -> str:
-    passed = told.passed
+def _status(record: VisitRecord, judged: Verification | None, *, working: bool) -> str:
+    passed = record.passed
     if passed is None and judged:
         passed = judged.passed
     if passed is None:
         return "at work" if working else "not judged"
-    if told.visit == 0:
+    if record.visit == 0:
         return "green" if passed else "red"
     return "verified" if passed else "failed"
 

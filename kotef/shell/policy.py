@@ -276,7 +276,7 @@ def _said(name: str, args: Sequence[str]) -> tuple[str, ...]:
     return (name, *(plain if plain or name != "yarn" else ["install"]))
 
 
-def _is_harmless(name: str, said: Sequence[str], args: Sequence[str]) -> bool:
+def _is_harmless(name: str, words: Sequence[str], args: Sequence[str]) -> bool:
     """Readers, builtins and test runners; nothing here is asked about."""
     if name in BUILTINS:
         return True
@@ -286,7 +286,7 @@ def _is_harmless(name: str, said: Sequence[str], args: Sequence[str]) -> bool:
         return not any("system(" in arg or "|" in arg or ">" in arg for arg in args)
     if args and set(args) <= {"--version", "-V", "--help", "-h"}:
         return True
-    return said[0] in HARMLESS or any(tuple(said[: len(row)]) == row for row in HARMLESS_WITH)
+    return words[0] in HARMLESS or any(tuple(words[: len(row)]) == row for row in HARMLESS_WITH)
 
 
 def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:

@@ -481,6 +481,6 @@ async def screened(root: Path, scratch: Path, bodies: list[str]) -> list[list[An
             "blind": 2,
         }
         limits = {"each": 2, "cpu": 20, "cpu_all": 5, "wall": 20}
-        return (await session.ask({**request, **limits})).told
+        return (await session.ask({**request, **limits})).words
     finally:
         session.close()

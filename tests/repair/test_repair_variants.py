@@ -39,9 +39,9 @@ def test_assertions_become_questions_and_inputs_change() -> None:
     for variant in found:
         assert f"{SAW}('till.cents', lambda: till.cents)" in variant.source
         assert "assert" not in variant.source
-        assert "9" not in variant.told, "what is expected is not an input"
-    assert any(variant.told.startswith("`till.take(3)` ") for variant in found)
-    assert any(variant.told.endswith(" in place of `6`") for variant in found)
+        assert "9" not in variant.description, "what is expected is not an input"
+    assert any(variant.description.startswith("`till.take(3)` ") for variant in found)
+    assert any(variant.description.endswith(" in place of `6`") for variant in found)
 
 
 def test_unittest_methods_ask_too_inside_their_class() -> None:

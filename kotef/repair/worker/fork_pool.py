@@ -33,7 +33,7 @@ class Child:
         """`time.monotonic()` at which it is ended from outside; each `begin` it tells starts again, up to the last."""
         self._reaped = reaped
         self.home = home
-        self.told: list[Any] = []
+        self.words: list[Any] = []
         self._rest = b""
 
     def fileno(self) -> int:
@@ -53,7 +53,7 @@ class Child:
             except ValueError:  # the trial wrote into our pipe
                 continue
             if isinstance(word, list) and word:
-                self.told.append(word)
+                self.words.append(word)
                 if word[0] == "begin":
                     self.deadline = min(self._last, time.monotonic() + self._wall)
         return bool(piece)
@@ -74,7 +74,7 @@ class Child:
             pass
         os.close(self.pipe)
         shutil.rmtree(self.home, ignore_errors=True)
-        if self.told and self.told[-1] == ["done"]:
+        if self.words and self.words[-1] == ["done"]:
             return "done"
         if timed_out or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _TIME_SIGNALS):
             return "time"
@@ -82,9 +82,9 @@ class Child:
 
     def read_rest(self) -> bool:
         """Take in what the pipe still holds, without waiting for whoever holds its other end."""
-        before = len(self.told)
+        before = len(self.words)
         os.set_blocking(self.pipe, False)
-        return self.read() and len(self.told) > before
+        return self.read() and len(self.words) > before
 
     def _kill(self) -> None:
         try:

@@ -116,8 +116,8 @@ class Worker:
         request, _ = self._running.pop(child.pid)
         self._selector.unregister(child)
         ended = child.end(kill=kill)
-        self._trials.learn(child.told)
-        self._say({"id": request["id"], "ended": ended, "told": child.told, "cpu": sum(os.times()[:4])})
+        self._trials.learn(child.words)
+        self._say({"id": request["id"], "ended": ended, "words": child.words, "cpu": sum(os.times()[:4])})
 
     def _say(self, value: Any) -> None:
         try:

@@ -41,9 +41,9 @@ class Trials:
         }
         return lambda tell: do[request["do"]](request, tell)
 
-    def learn(self, told: list[Any]) -> None:
+    def learn(self, words: list[Any]) -> None:
         """Count which tests end candidates, which go first next time, and keep the CPU seconds of each test."""
-        for word in told:
+        for word in words:
             if word[0] == "failed":
                 self._kills[word[2]] = self._kills.get(word[2], 0) + 1
             elif word[0] == "test":
