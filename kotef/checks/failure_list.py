@@ -57,8 +57,13 @@ def failed_lines(result: CommandResult, test: str, file: str, root: Path) -> tup
     printed = failing_tests(_output(result, root))
     by_words = _by_words(printed)
     read_so = next((each for each in printed if each.name == test), None) or by_words.get(_last_words(test))
+    if read_so is None:  # the name alone, as Go and JavaScript print it
+        ends = [each for each in printed if each.name and re.search(rf"(?:::|/|\s){re.escape(each.name)}$", test)]
+        read_so = ends[0] if len(ends) == 1 else None
     found = [_place(place) for place in read_so.places] if read_so else []
-    return tuple(line for path, line in found if path == file and line is not None)
+    own = [line for path, line in found if path == file and line is not None]
+    beside = [line for path, line in found if "/" not in path and file.endswith(f"/{path}") and line is not None]
+    return tuple(own or beside)  # Go names files without their folder
 
 
 def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:

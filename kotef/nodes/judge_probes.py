@@ -129,13 +129,13 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how], rounds=rounds))
     if rounds and rounds.ended and rounds.ended.value == "alarm":
         return [*found, rounds.ended]
-    if not life.complete and life.value != "alarm":
+    if life.value != "alarm" and (not life.complete or bench.affords()):
         failed = await _if_any(failed_assertion_probe, unit, bench, judged)
         if failed and failed.value == "alarm":
             return [*found, failed]
         if failed and life.value == "not_probed":
             life = failed
-        elif failed:
+        elif failed and not life.complete:
             found.append(failed)
     found.append(life)
     if life.value == "not_probed" and not life.evidence:
