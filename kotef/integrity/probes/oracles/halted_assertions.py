@@ -92,5 +92,9 @@ def _decider(whole: ast.stmt | ast.expr, above: Sequence[ast.AST]) -> Decider:
         return "branch"
     if len(functions) == 1 and not any(isinstance(node, _ROUNDS) for node in above):
         return "nothing"
-    leaves = (node for node in ast.walk(functions[0]) if isinstance(node, _LEAVES))
-    return "branch" if any(node.lineno < whole.lineno for node in leaves) else "rounds"
+    return "branch" if _may_leave(functions[0], whole.lineno) else "rounds"
+
+
+def _may_leave(function: ast.AST, line: int) -> bool:
+    """Whether a function can be left, or a round skipped, above a line."""
+    return any(isinstance(node, _LEAVES) and node.lineno < line for node in ast.walk(function))

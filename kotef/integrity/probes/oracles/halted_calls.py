@@ -39,7 +39,7 @@ _FUNCTIONS: Final[dict[Dialect, frozenset[str]]] = {
 }
 
 
-class _Place(NamedTuple):
+class _HaltedPlace(NamedTuple):
     """One assertion: from where to where it stands, the edits that make it fail, and its first token."""
 
     start: int
@@ -75,7 +75,7 @@ def halted_call(dialect: Dialect, content: bytes, lines: Collection[int]) -> Hal
     )
 
 
-def _places(source: SourceText, tokens: TokenText) -> Iterator[_Place]:
+def _places(source: SourceText, tokens: TokenText) -> Iterator[_HaltedPlace]:
     """Every assertion of the file that a failure can stand for."""
     whole = TokenOracles(source, tokens, (0, len(tokens.tokens)), random.Random(0))  # noqa: S311 - values are not used
     starts = [token.start for token in tokens.tokens]
@@ -86,10 +86,10 @@ def _places(source: SourceText, tokens: TokenText) -> Iterator[_Place]:
         if place is None and tokens.dialect == "go":
             continue
         start, end = oracle.halt[0].start, _end_of_chain(tokens, oracle.halt[-1].end)
-        yield place or _Place(start, end, oracle.halt, starts.index(start))
+        yield place or _HaltedPlace(start, end, oracle.halt, starts.index(start))
 
 
-def _of_condition(tokens: TokenText, oracle: OracleEdit, starts: list[int]) -> _Place | None:
+def _of_condition(tokens: TokenText, oracle: OracleEdit, starts: list[int]) -> _HaltedPlace | None:
     """`if got != want {` of Go with its block; None for a call."""
     if len(oracle.halt) != 2:  # noqa: PLR2004 - around the condition
         return None
@@ -97,7 +97,7 @@ def _of_condition(tokens: TokenText, oracle: OracleEdit, starts: list[int]) -> _
     block = next(n for n in tokens.inside(at, len(tokens.tokens)) if tokens.is_sign(n, "{"))
     while not tokens.is_word(at, "if"):
         at -= 1
-    return _Place(starts[at], tokens.tokens[tokens.partner[block]].end, oracle.halt, at)
+    return _HaltedPlace(starts[at], tokens.tokens[tokens.partner[block]].end, oracle.halt, at)
 
 
 def _end_of_chain(tokens: TokenText, end: int) -> int:
@@ -110,7 +110,7 @@ def _end_of_chain(tokens: TokenText, end: int) -> int:
     return end
 
 
-def _ending(source: SourceText, dialect: Dialect, place: _Place) -> list[TextEdit]:
+def _ending(source: SourceText, dialect: Dialect, place: _HaltedPlace) -> list[TextEdit]:
     """The edits that end the process there."""
     ends = _ENDINGS[dialect]
     whole = source.text[place.start : place.end]
@@ -134,7 +134,7 @@ def _ending(source: SourceText, dialect: Dialect, place: _Place) -> list[TextEdi
             return [TextEdit(place.start, place.end, f"{{ {ends}; {whole} }}")]
 
 
-def _lines_of(source: SourceText, place: _Place) -> range:
+def _lines_of(source: SourceText, place: _HaltedPlace) -> range:
     return range(source.line_at(place.start), source.line_at(place.end - 1) + 1)
 
 
