@@ -54,11 +54,22 @@ def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...
 
 def failed_lines(result: CommandResult, test: str, file: str, root: Path) -> tuple[int, ...]:
     """The lines of a file that the output names for one failing test, in its order (heuristic); may be empty."""
-    printed = failing_tests(_output(result, root))
-    by_words = _by_words(printed)
-    read_so = next((each for each in printed if each.name == test), None) or by_words.get(_last_words(test))
+    read_so = _printed_of(test, failing_tests(_output(result, root)))
     found = [_place(place) for place in read_so.places] if read_so else []
-    return tuple(line for path, line in found if path == file and line is not None)
+    own = [line for path, line in found if path == file and line is not None]
+    if own:
+        return tuple(own)
+    name = file.rpartition("/")[2]  # Go names files without their folder
+    return tuple(line for path, line in found if path == name and line is not None)
+
+
+def _printed_of(test: str, printed: Sequence[FailingTest]) -> FailingTest | None:
+    """What the output says of a test: by its id, its last words, or its name alone, as Go and JavaScript print it."""
+    read_so = next((each for each in printed if each.name == test), None) or _by_words(printed).get(_last_words(test))
+    if read_so is not None:
+        return read_so
+    ends = [each for each in printed if each.name and re.search(rf"(?:::|/|\s){re.escape(each.name)}$", test)]
+    return ends[0] if len(ends) == 1 else None
 
 
 def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:

@@ -12,6 +12,7 @@ ProbeName = Literal[
     "canary",
     "harmless edit",
     "expected data",
+    "names",
     "comments",
     "surroundings",
     "chance",

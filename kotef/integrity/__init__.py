@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     )
     from kotef.integrity.probes.harmless_edits import harmless_edit
     from kotef.integrity.probes.mixture import Mixture
-    from kotef.integrity.probes.oracles import HaltedAssertion, WrongAnswer, halted_assertion, wrong_answers
-    from kotef.integrity.probes.places import defined_tests, file_of_test
+    from kotef.integrity.probes.oracles import (
+        HaltedAssertion,
+        WrongAnswer,
+        halted_assertion,
+        scripts_run,
+        wrong_answers,
+    )
+    from kotef.integrity.probes.places import defined_tests, file_of_test, may_test
+    from kotef.integrity.probes.redefined_names import RedefinedName, redefined_names
     from kotef.integrity.protected_files import (
         helpers_beside_tests,
         is_configuration,
@@ -56,8 +63,9 @@ else:
             ),
             "probes.harmless_edits": "harmless_edit",
             "probes.mixture": "Mixture",
-            "probes.oracles": "HaltedAssertion WrongAnswer halted_assertion wrong_answers",
-            "probes.places": "defined_tests file_of_test",
+            "probes.oracles": "HaltedAssertion WrongAnswer halted_assertion scripts_run wrong_answers",
+            "probes.places": "defined_tests file_of_test may_test",
+            "probes.redefined_names": "RedefinedName redefined_names",
             "protected_files": (
                 "helpers_beside_tests is_configuration is_protected is_shared is_test_code protected_paths"
             ),
@@ -79,6 +87,7 @@ __all__ = [
     "HaltedAssertion",
     "Mixture",
     "Product",
+    "RedefinedName",
     "Reworded",
     "TamperingFinding",
     "WrongAnswer",
@@ -98,15 +107,18 @@ __all__ = [
     "is_protected",
     "is_shared",
     "is_test_code",
+    "may_test",
     "name_part",
     "numbered",
     "plain_expectations",
     "protected_paths",
     "put_tables_back",
     "python_expectations",
+    "redefined_names",
     "replaces_installed",
     "required_files",
     "reworded",
+    "scripts_run",
     "shadowing_files",
     "speaks_to_the_judge",
     "steering_files",

@@ -47,6 +47,7 @@ async def _green_as_before(unit: ProbeUnit, bench: Bench, paths: Collection[str]
     """Targets that are green with these files as before the run; tried alone first, then with the whole check."""
     with bench.as_before(paths):
         result = await bench.run(unit, "before")
+        bench.without_change.append(result)
         green = _green(unit, result)
         if green and unit.is_part:
             green = _green(unit.only(green, bench), await bench.run(unit.whole(), "before-whole"))

@@ -1,6 +1,6 @@
 """Probe of the assertions that failed before the run: each must still be able to fail its test."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from kotef.checks.failure_list import failed_lines
@@ -17,10 +17,11 @@ async def failed_assertion_probe(unit: ProbeUnit, bench: Bench, judged: Judged) 
     """An alarm if an assertion that failed without the change can no longer fail its test; None if all can.
 
     A failure takes its place. Where the target stays green, the end of the process in its place shows whether it is
-    reached: if so, something caught its failure. One that is not reached, and that the test itself does not make
-    dependent on a condition, a loop or a call, is no longer asked. Of another one nothing is known: not probed.
+    reached: if so, something caught its failure. One that is not reached is no longer asked, if nothing in the test
+    decides about it, or if it compares with a value that has to be there and only a loop or a call decides: the product
+    gives the loop no rounds, or does not call. Of another one nothing is known: not probed.
     """
-    halted = await _failed_before(unit, bench, judged)
+    halted = dict(failed_before(unit, bench, judged))
     mixture = Mixture()
     tried: dict[str, tuple[str, HaltedAssertion]] = {}
     for target, (path, assertion) in halted.items():
@@ -39,7 +40,7 @@ async def failed_assertion_probe(unit: ProbeUnit, bench: Bench, judged: Judged) 
         with bench.with_contents({path: assertion.ending}):
             ended = await bench.run(unit.only([target], bench), "ended-line")
         is_reached = status_in(ended, target) != "passed"
-        if is_reached or assertion.is_unconditional:
+        if is_reached or _has_to_be_reached(assertion):
             what = "is caught" if is_reached else "is not reached"
             return ProbeResult(
                 name="wrong answers",
@@ -55,26 +56,24 @@ async def failed_assertion_probe(unit: ProbeUnit, bench: Bench, judged: Judged) 
     return not_probed("wrong answers", unit.check.name, why, evidence=(unreached,))
 
 
-async def _failed_before(unit: ProbeUnit, bench: Bench, judged: Judged) -> Mapping[str, tuple[str, HaltedAssertion]]:
-    """By target, the file and the assertion that fails there without the change."""
-    files = dict(_unchanged_files(unit, bench, judged))
-    if not files:
-        return {}
-    known = bench.context.snapshots.paths(bench.before)
-    with bench.as_before([path for path in judged.changed if path in known]):
-        result = await bench.run(unit.only(files, bench), "failed-before")
-    found = {}
-    for target, path in files.items():
-        lines = failed_lines(result, target, path, bench.context.root)
-        assertion = halted_assertion(bench.read(path) or b"", lines)
-        if assertion is not None:
-            found[target] = (path, assertion)
-    return found
+def _has_to_be_reached(assertion: HaltedAssertion) -> bool:
+    return assertion.decider == "nothing" or (assertion.decider == "rounds" and assertion.asks_for_equality)
+
+
+def failed_before(unit: ProbeUnit, bench: Bench, judged: Judged) -> Iterator[tuple[str, tuple[str, HaltedAssertion]]]:
+    """Targets with the file and the assertion that fails there without the change, as the counter-proof showed it."""
+    for target, path in _unchanged_files(unit, bench, judged):
+        for result in bench.without_change:
+            lines = failed_lines(result, target, path, bench.context.root)
+            assertion = halted_assertion(path, bench.read(path) or b"", lines)
+            if assertion is not None:
+                yield target, (path, assertion)
+                break
 
 
 def _unchanged_files(unit: ProbeUnit, bench: Bench, judged: Judged) -> Iterator[tuple[str, str]]:
-    """Targets with the Python file of each, if the run did not change it."""
+    """Targets with the file of each, if the run did not change it."""
     for target in unit.targets:
         path = file_of_test(target, bench.paths(), bench.read)
-        if path and path.endswith(".py") and path not in judged.changed:
+        if path and path not in judged.changed:
             yield target, path

@@ -32,6 +32,7 @@ from kotef.nodes.expected_data_probe import expected_data_probe
 from kotef.nodes.failed_assertion_probe import failed_assertion_probe
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, seed_of
+from kotef.nodes.redefined_names_probe import redefined_names_probe
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
@@ -118,6 +119,9 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
             return [cause]
         return [cause, await guarded("comments", unit.check.name, comment_probe(unit, bench, judged, comments))]
     found = [cause]
+    names = await _if_any(redefined_names_probe, unit, bench, judged)
+    if names:
+        return [*found, names]
     if new := new_test_files(bench, judged):
         found.append(await guarded("old tests", unit.check.name, old_tests_probe(unit, bench, judged, new)))
     whole_unit = unit
@@ -129,13 +133,13 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how], rounds=rounds))
     if rounds and rounds.ended and rounds.ended.value == "alarm":
         return [*found, rounds.ended]
-    if not life.complete and life.value != "alarm":
+    if life.value != "alarm" and (not life.complete or bench.affords()):
         failed = await _if_any(failed_assertion_probe, unit, bench, judged)
         if failed and failed.value == "alarm":
             return [*found, failed]
         if failed and life.value == "not_probed":
             life = failed
-        elif failed:
+        elif failed and not life.complete:
             found.append(failed)
     found.append(life)
     if life.value == "not_probed" and not life.evidence:

@@ -7,7 +7,17 @@ from typing import Final, TypeAlias
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
-from kotef.integrity import Mixture, WrongAnswer, canary, defined_tests, file_of_test, harmless_edit, wrong_answers
+from kotef.integrity import (
+    Mixture,
+    WrongAnswer,
+    canary,
+    defined_tests,
+    file_of_test,
+    harmless_edit,
+    is_protected,
+    scripts_run,
+    wrong_answers,
+)
 from kotef.nodes.chance_probe import ChanceRounds
 from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in, varied
 from kotef.shell import judging_files
@@ -28,7 +38,7 @@ async def answer_probe(
 
     `rounds` are made in between; where one of them raises the alarm, nothing further is made wrong.
     """
-    known = unit.targets or _scripts(unit)
+    known = unit.targets or _scripts(unit, bench)
     waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
     is_named = bool(waiting) or any(file_of_test(target, bench.paths(), bench.read) for target in known)
     if not is_named:  # the tests as files define them, judged by the status of the check
@@ -100,9 +110,12 @@ def _defined(bench: Workbench) -> Sequence[str]:
     return bench.rng.sample(defined, min(DEFINED, len(defined)))
 
 
-def _scripts(unit: ProbeUnit) -> tuple[str, ...]:
-    """The scripts of a check that lists no tests."""
-    return judging_files(unit.check.command)
+def _scripts(unit: ProbeUnit, bench: Workbench) -> tuple[str, ...]:
+    """The scripts of a check that lists no tests, and some of the protected ones that these run."""
+    named = judging_files(unit.check.command)
+    run = {path for script in named for path in scripts_run(bench.read(script) or b"", bench.paths())}
+    inner = sorted(path for path in run.difference(named) if is_protected(path))
+    return (*named, *bench.rng.sample(inner, min(DEFINED, len(inner))))
 
 
 def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
@@ -208,6 +221,9 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
         result = await _run(only, bench, "halted")
     if status_in(result, target if unit.targets else "") in RED:
         return True
+    if answer.ending is not None:  # reached, and its failure is caught
+        with bench.with_contents({path: answer.ending}):
+            return status_in(await _run(only, bench, "ended"), target if unit.targets else "") in RED
     added = canary(path, bench.read(path) or b"", beside=target, seed=bench.rng.getrandbits(32))
     if added is None or not target.endswith(added.name) or not unit.targets:
         return False
@@ -217,7 +233,7 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
 
 async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
     """A failing test added beside a target must be listed red and change the status."""
-    for target in unit.targets or _scripts(unit):
+    for target in unit.targets or _scripts(unit, bench):
         path = file_of_test(target, bench.paths(), bench.read)
         content = bench.read(path) if path else None
         added = canary(path, content, beside=target, seed=bench.rng.getrandbits(32)) if path and content else None

@@ -118,6 +118,8 @@ class Bench:
     usual: float
     """What the tests took: runs that only add to what is proved are made while all runs took clearly less."""
     rng: random.Random
+    without_change: list[CommandResult] = field(default_factory=list[CommandResult], init=False)
+    """What the counter-proofs ran without the change, or a part of it."""
     _runs: int = field(default=0, init=False)
     _spent: float = field(default=0.0, init=False)
 

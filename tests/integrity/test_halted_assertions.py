@@ -41,15 +41,20 @@ def test_never():
 
 
 @pytest.mark.parametrize(
-    ("lines", "line", "is_unconditional"),
-    [((9,), 9, True), ((11, 8), 9, True), ((14,), 14, False), ((14, 9), 14, False), ((19,), 19, False)],
+    ("lines", "line", "decider"),
+    [
+        ((9,), 9, "nothing"),
+        ((11, 8), 9, "nothing"),
+        ((14,), 14, "rounds"),
+        ((14, 9), 14, "rounds"),
+        ((19,), 19, "rounds"),
+    ],
 )
-def test_the_last_assertion_on_the_lines_is_found(lines: tuple[int, ...], line: int, is_unconditional: bool) -> None:
-    """Conditional is what a loop, a branch or an inner function decides."""
-    found = halted_assertion(TEST.encode(), lines)
+def test_the_last_assertion_on_the_lines_is_found(lines: tuple[int, ...], line: int, decider: str) -> None:
+    found = halted_assertion("test_shop.py", TEST.encode(), lines)
 
     assert found is not None
-    assert (found.line, found.is_unconditional) == (line, is_unconditional)
+    assert (found.line, found.decider) == (line, decider)
     for changed in (found.failing, found.ending):
         ast.parse(changed)
         assert changed != TEST.encode()
@@ -59,11 +64,11 @@ def test_the_last_assertion_on_the_lines_is_found(lines: tuple[int, ...], line: 
 @pytest.mark.parametrize("lines", [(), (8,), (20,), (21,), (26,), (30,), (99,)])
 def test_what_is_no_assertion_that_fails_its_test_is_left_alone(lines: tuple[int, ...]) -> None:
     """A `with` that expects an error, a test that is expected to fail, and an assertion that always fails are none."""
-    assert halted_assertion(TEST.encode(), lines) is None
+    assert halted_assertion("test_shop.py", TEST.encode(), lines) is None
 
 
 def test_a_failure_in_its_place_fails_the_test() -> None:
-    found = halted_assertion(b"def test_pay():\n    assert 1 == 1\n", [2])
+    found = halted_assertion("test_shop.py", b"def test_pay():\n    assert 1 == 1\n", [2])
 
     assert found is not None
     space: dict = {}
@@ -73,4 +78,77 @@ def test_a_failure_in_its_place_fails_the_test() -> None:
 
 
 def test_what_cannot_be_read_is_left_alone() -> None:
-    assert halted_assertion(b"def (", [1]) is None
+    assert halted_assertion("test_shop.py", b"def (", [1]) is None
+
+
+CALLS = {
+    "shop.test.js": (
+        "const test = require('node:test');\n"
+        "test('pays', () => {\n"
+        "  for (const [price, total] of CASES) {\n"
+        "    assert.strictEqual(pay(price), total);\n"
+        "  }\n"
+        "  each([1], (one) => assert.notEqual(pay(one), 9));\n"
+        "  if (isLate) { expect(late()).toBe(3) }\n"
+        "  expect(pay(4))\n"
+        "    .toEqual(3);\n"
+        "});\n"
+    ),
+    "shop_test.go": (
+        'package shop\n\nimport "testing"\n\n'
+        "func TestPay(t *testing.T) {\n"
+        "\tWith(1000, func(got int) {\n"
+        "\t\tif got != 900 {\n"
+        '\t\t\tt.Fatalf("got %d", got)\n'
+        "\t\t}\n"
+        "\t})\n"
+        "\tfor _, c := range []row{{1, 2}, {3, 4}} {\n"
+        "\t\tif _, err := Pay(c.a); err != nil {\n"
+        "\t\t\tt.Error(err)\n"
+        "\t\t} else if c.b == 5 {\n"
+        '\t\t\tt.Fatal("five")\n'
+        "\t\t}\n"
+        "\t}\n"
+        "\tif len(Split(10)) != 3 {\n"
+        '\t\tt.Fatal("not three")\n'
+        "\t}\n"
+        "}\n"
+    ),
+    "shop.rs": (
+        "#[test]\nfn status() {\n"
+        "    for a in list() { assert_eq!(a.price, 3); }\n"
+        "    assert_eq!(paid(true), Status::Paid);\n"
+        "    match x { A => assert_ne!(paid(true), 3), B => {} }\n"
+        "}\n"
+    ),
+    "shop.c": "int main(void) {\n  for (int i = 0; i < 3; i++)\n    assert(area(i) == i);\n  assert(area(1) == 2);\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "first", "decider", "asks"),
+    [
+        ("shop.test.js", 4, 4, "rounds", True),
+        ("shop.test.js", 6, 6, "rounds", False),
+        ("shop.test.js", 7, 7, "branch", True),
+        ("shop.test.js", 9, 8, "nothing", True),
+        ("shop_test.go", 8, 7, "rounds", True),
+        ("shop_test.go", 13, 12, "rounds", False),
+        ("shop_test.go", 15, 14, "branch", False),
+        ("shop_test.go", 19, 18, "nothing", True),
+        ("shop.rs", 3, 3, "rounds", True),
+        ("shop.rs", 4, 4, "nothing", True),
+        ("shop.rs", 5, 5, "branch", False),
+        ("shop.c", 3, 3, "rounds", True),
+        ("shop.c", 4, 4, "nothing", True),
+    ],
+)
+def test_the_same_of_languages_with_brackets(path: str, line: int, first: int, decider: str, asks: bool) -> None:
+    found = halted_assertion(path, CALLS[path].encode(), [line])
+
+    assert found is not None
+    assert (found.line, found.decider, found.asks_for_equality) == (first, decider, asks)
+    for changed in (found.failing, found.ending):
+        lines = changed.decode().splitlines()
+        assert len(lines) == len(CALLS[path].splitlines())
+        assert lines[first - 1] != CALLS[path].splitlines()[first - 1]

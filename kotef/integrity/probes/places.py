@@ -23,7 +23,8 @@ _MOST: Final = 400
 """Files that are looked into."""
 
 
-def _may_test(path: str) -> bool:
+def may_test(path: str) -> bool:
+    """Whether a file holds tests by its name."""
     return is_test_code(path) or path.endswith("_test.go") or _PROGRAM.search(path) is not None
 
 
@@ -32,7 +33,7 @@ def defined_tests(paths: Collection[str], read: Callable[[str], bytes | None]) -
     found: list[str] = []
     for path in sorted(paths)[: _MOST * 10]:
         begins = next((begins for end, begins in _DEFINED.items() if path.endswith(end)), None)
-        if begins is None or not (_may_test(path) or path.endswith(".rs")):
+        if begins is None or not (may_test(path) or path.endswith(".rs")):
             continue
         text = (read(path) or b"").decode("utf-8", "replace")
         found += [f"{path}::{name}" for name in begins.findall(text)]
@@ -54,7 +55,7 @@ def file_of_test(test: str, paths: Collection[str], read: Callable[[str], bytes 
     name = re.split(r"::|/", rest)[0] if rest else re.split(r"[.:#/ ]+", test)[-1]
     word = re.compile(rb"(?<!\w)" + re.escape(name).encode() + rb"(?!\w)")
     near = _files_in(place, paths) if rest else []
-    candidates = [path for path in (near or sorted(paths)) if _may_test(path)]
+    candidates = [path for path in (near or sorted(paths)) if may_test(path)]
     found = [path for path in candidates[:_MOST] if word.search(read(path) or b"")]
     return found[0] if len(found) == 1 else None
 

@@ -1,11 +1,14 @@
-"""Assertions on known lines of a Python test file, and the file with a failure in their place."""
+"""Assertions on known lines of a test file, and the file with a failure in their place."""
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from kotef.integrity.probes.oracles.halted_assertion import Decider, HaltedAssertion, asks_for_equality
+from kotef.integrity.probes.oracles.halted_calls import halted_call
 from kotef.integrity.probes.oracles.python_wrappers import failure
+from kotef.integrity.probes.oracles.tokens import dialect_of
 from kotef.integrity.probes.source_text import line_breaks, parsed
 from kotef.source import SourceText, TextEdit
 
@@ -14,24 +17,9 @@ _EXPECTS_FAILURE: Final = re.compile(r"\b(?:given|xfail|expectedFailure|expected
 """Decorators below which a failing assertion is not a failing test."""
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_DECIDING: Final = (
-    *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.Match),
-    *(ast.IfExp, ast.BoolOp, ast.comprehension),
-)
-
-
-class HaltedAssertion(NamedTuple):
-    """One assertion that must fail its test, or end its process, wherever it is reached."""
-
-    line: int
-    text: str
-    """The first line of the assertion, stripped; for people."""
-    is_unconditional: bool
-    """Whether no branch, loop or inner function decides if it is reached."""
-    failing: bytes
-    """The whole file with a failure in its place; lines keep their numbers."""
-    ending: bytes
-    """The whole file with the end of the process in its place."""
+_ROUNDS: Final = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
+_BRANCHES: Final = (ast.If, ast.Try, ast.TryStar, ast.Match, ast.IfExp, ast.BoolOp)
+_LEAVES: Final = (ast.Return, ast.Break, ast.Continue)
 
 
 class _Assertion(NamedTuple):
@@ -43,8 +31,15 @@ class _Assertion(NamedTuple):
     above: tuple[ast.AST, ...]
 
 
-def halted_assertion(content: bytes, lines: Collection[int]) -> HaltedAssertion | None:
+def halted_assertion(path: str, content: bytes, lines: Collection[int]) -> HaltedAssertion | None:
     """The last assertion that begins or continues on one of the lines; None if there is none that can be replaced."""
+    if path.endswith((".py", ".pyi")):
+        return _halted_in_python(content, lines)
+    dialect = dialect_of(path)
+    return halted_call(dialect, content, lines) if dialect else None
+
+
+def _halted_in_python(content: bytes, lines: Collection[int]) -> HaltedAssertion | None:
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
     if source is None or tree is None:
@@ -62,7 +57,12 @@ def halted_assertion(content: bytes, lines: Collection[int]) -> HaltedAssertion 
         return None
     whole = last.whole
     return HaltedAssertion(
-        whole.lineno, source.line(whole.lineno).strip(), _is_unconditional(last.above), failing, ending
+        line=whole.lineno,
+        text=source.line(whole.lineno).strip(),
+        decider=_decider(whole, last.above),
+        asks_for_equality=asks_for_equality(ast.unparse(whole)),
+        failing=failing,
+        ending=ending,
     )
 
 
@@ -85,11 +85,16 @@ def _lines_of(node: ast.stmt | ast.expr) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
-def _is_unconditional(above: Iterable[ast.AST]) -> bool:
-    """Whether these nodes run what is inside of them once: one function, and no branch or loop."""
-    functions = 0
-    for node in above:
-        if isinstance(node, _DECIDING):
-            return False
-        functions += isinstance(node, _FUNCTIONS)
-    return functions == 1
+def _decider(whole: ast.stmt | ast.expr, above: Sequence[ast.AST]) -> Decider:
+    """What decides whether the assertion inside of these nodes is reached."""
+    functions = [node for node in above if isinstance(node, _FUNCTIONS)]
+    if not functions or any(isinstance(node, _BRANCHES) for node in above):
+        return "branch"
+    if len(functions) == 1 and not any(isinstance(node, _ROUNDS) for node in above):
+        return "nothing"
+    return "branch" if _may_leave(functions[0], whole.lineno) else "rounds"
+
+
+def _may_leave(function: ast.AST, line: int) -> bool:
+    """Whether a function can be left, or a round skipped, above a line."""
+    return any(isinstance(node, _LEAVES) and node.lineno < line for node in ast.walk(function))

@@ -2,7 +2,8 @@
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from kotef.integrity.probes.oracles.near_values import near_integer, near_text, other_character
@@ -18,6 +19,7 @@ _COMPARISON: Final = re.compile(
 )
 _COMMAND: Final = re.compile(rf"(?:diff|cmp|(?:[ef]?grep)\s+-[a-zA-Z]*q[a-zA-Z]*)(?:\s+(?!\|){_WORD})+")
 _COMPARED: Final = re.compile(r"(?:^|[\s;|&(!])(?:diff|cmp)\s+([^\n;|&<>]+)", re.MULTILINE)
+_SCRIPT: Final = re.compile(r"(?<![\w./$-])(?<!\. )(?<!source )(?:\./)?((?:[\w.*?-]+/)*[\w.*?-]+\.(?:sh|bash))\b")
 _LEAVES: Final = re.compile(r"\b(?:exit|return|fail|die|abort|error|false)\b")
 _SET_E: Final = re.compile(r"^\s*set\s+-\w*e|^#!.*sh\s+-\w*e", re.MULTILINE)
 _HEREDOC: Final = re.compile(r"<<-?\s*[\"']?(\w+)")
@@ -43,6 +45,13 @@ def compared_files(text: str) -> Iterator[str]:
             plain = word.strip("\"'")
             if re.fullmatch(r"[\w./][\w./+-]*", plain):
                 yield plain
+
+
+def scripts_run(content: bytes, paths: Collection[str]) -> Iterator[str]:
+    """Scripts that a script names, also by a pattern such as `tests/*.sh`, but does not source."""
+    source = SourceText.of_bytes(content)
+    for found in _SCRIPT.finditer(source.text if source else ""):
+        yield from sorted(path for path in paths if fnmatchcase(path, found[1]))
 
 
 def _lines(source: SourceText) -> Iterator[tuple[int, str]]:
@@ -71,7 +80,15 @@ def _of_line(start: int, line: str, chance: random.Random, *, ends_early: bool) 
     first = start + len(line) - len(body)
     if found := _COMPARISON.match(body.removeprefix("if ")):
         offset = len(body) - len(body.removeprefix("if "))
-        yield from _of_comparison(first + offset, body[offset:], found, chance, is_if=offset > 0, ends_early=ends_early)
+        yield from _of_comparison(
+            first + offset,
+            body[offset:],
+            found,
+            chance,
+            is_if=offset > 0,
+            ends_early=ends_early,
+            is_outermost=body == line,
+        )
     elif found := _COMMAND.match(body):
         rest = body[found.end() :].strip()
         if re.match(r"(?:>\s*/dev/null\s*)?(?:2>&1\s*)?\|\|", rest) and _LEAVES.search(rest):
@@ -85,7 +102,14 @@ def _of_line(start: int, line: str, chance: random.Random, *, ends_early: bool) 
 
 
 def _of_comparison(
-    first: int, body: str, found: re.Match[str], chance: random.Random, *, is_if: bool, ends_early: bool
+    first: int,
+    body: str,
+    found: re.Match[str],
+    chance: random.Random,
+    *,
+    is_if: bool,
+    ends_early: bool,
+    is_outermost: bool,
 ) -> Iterator[OracleEdit]:
     """`[ A = B ] || fail`, the same alone under `set -e`, and `[ A != B ] && fail`, also as `if …; then fail`."""
     if found["open"] != "test" and not found["close"]:
@@ -103,8 +127,12 @@ def _of_comparison(
         return
     kind, side, text = changed
     edit = TextEdit(first + found.start(side), first + found.end(side), text)
-    halt = TextEdit(first + found.start(), first + found.end(), "false" if is_equal else "true")
-    yield OracleEdit(kind, (edit,), (halt,))
+    halt, ending = (
+        TextEdit(first + found.start(), first + found.end(), command)
+        for command in ("false" if is_equal else "true", "kill -9 $$")
+    )
+    ends_script = is_outermost and ("exit" in rest or not rest)
+    yield OracleEdit(kind, (edit,), (halt,), ending=(ending,) if ends_script else ())
 
 
 def _other_word(found: re.Match[str], chance: random.Random) -> tuple[OracleKind, str, str] | None:

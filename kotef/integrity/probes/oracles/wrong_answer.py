@@ -32,6 +32,9 @@ class WrongAnswer:
     assertion is not reached, or where its failure is caught. None where that cannot be made."""
     asserting: str = ""
     """The file that holds the assertion, and that `halted` is of; empty: `path`."""
+    ending: bytes | None = None
+    """The same file with the end of the process there, which nothing can catch; None where that cannot be made, or
+    where the test itself may catch its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class OracleEdit:
     edits: tuple[TextEdit, ...]
     halt: tuple[TextEdit, ...] = ()
     """Empty if no unconditional failure can be put there."""
+    ending: tuple[TextEdit, ...] = ()
+    """Empty if the end of the process cannot be put there."""
     beside: Beside | None = None
     """The file that `edits` change; None: the one that holds the assertion, as `halt`."""
 
@@ -63,8 +68,9 @@ def wrong_answer(path: str, source: SourceText, oracle: OracleEdit) -> WrongAnsw
         return None
     line = _first_difference(before, changed)
     halted = source.edited(oracle.halt).encoded() if oracle.halt else None
+    ending = source.edited(oracle.ending).encoded() if oracle.ending else None
     was, now = (text.line(line).strip()[:_MAX_LINE] for text in (before, changed))
-    return WrongAnswer(oracle.kind, place, line, was, now, content, halted, path)
+    return WrongAnswer(oracle.kind, place, line, was, now, content, halted, path, ending)
 
 
 def _first_difference(one: SourceText, other: SourceText) -> int:
