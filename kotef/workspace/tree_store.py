@@ -37,8 +37,6 @@ _CONFIG: Final = """\
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding\n"
 """Stands above every `.gitattributes`: contents go in and come out byte for byte, and no filter is run."""
 
-_ONE_FLUSH: Final = {"core.fsyncMethod": "batch"}
-"""The disk is waited for once for all objects that a command writes, not for each (git 2.36 and later)."""
 _ID: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _NOBODY: Final = {
     f"GIT_{role}_{what}": value
@@ -268,9 +266,7 @@ class TreeStore:
         config: Mapping[str, str] | None = None,
     ) -> CompletedProcess[bytes]:
         places = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.root), "GIT_INDEX_FILE": str(self._index)}
-        return run_git(
-            args, cwd=self.root, env=places | dict(env or {}), stdin=stdin, config=_ONE_FLUSH | dict(config or {})
-        )
+        return run_git(args, cwd=self.root, env=places | dict(env or {}), stdin=stdin, config=config)
 
 
 def make_store(store: Path) -> None:
