@@ -118,6 +118,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "middleware/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
     "sandbox/checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
     "workspace/file_entry.py": DESCRIPTOR,
+    "git/commands.py": "the input of git, in a temporary file without a name",
     "git/history.py": GIT,
     "git/layout.py": f"only names, to find files that git would wait for, and {GIT}",
     "git/objects.py": GIT,

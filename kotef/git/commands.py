@@ -4,11 +4,12 @@ import errno
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import IO, Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.git.layout import awaited_pipe, pinned
@@ -224,12 +225,27 @@ def _run(
 def _ended(
     command: list[str], cwd: Path, environment: Mapping[str, str], stdin: bytes
 ) -> subprocess.CompletedProcess[bytes]:
+    """Run git to its end; it reads its input from a file.
+
+    `communicate` writes no more of an input once its first timeout has passed, and git would wait for the rest.
+    """
+    if not stdin:
+        return _waited_for(command, cwd, environment, subprocess.DEVNULL)
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin)
+        given.seek(0)
+        return _waited_for(command, cwd, environment, given)
+
+
+def _waited_for(
+    command: list[str], cwd: Path, environment: Mapping[str, str], stdin: int | IO[bytes]
+) -> subprocess.CompletedProcess[bytes]:
     """Wait until git ends; kill it if it waits for a pipe or takes too long."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=cwd, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdin=stdin, stdout=pipe, stderr=pipe) as process:
         try:
             try:
-                stdout, stderr = process.communicate(stdin, timeout=_PATIENCE)
+                stdout, stderr = process.communicate(timeout=_PATIENCE)
             except subprocess.TimeoutExpired:
                 if waited := awaited_pipe(cwd):
                     raise WorkspaceError(waited, "is a pipe, and git waits for it", hint="remove it") from None

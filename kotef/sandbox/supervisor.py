@@ -8,6 +8,7 @@ end of the lifeline is closed) ends everything at once: a command that outlived 
 import os
 import select
 import sys
+import time
 
 TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # what `signal` is made of, without `enum`, which takes a third of this process's start
 
+_MOMENT = 0.05
+"""Seconds for which the report waits for processes that are about to end."""
 _SHRUGGED_OFF = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -43,6 +46,7 @@ def main(lifeline: int, report: int, dropped: list[str], command: list[str]) -> 
         os.read(awake, 4096)
         status, is_alone = _reap(child)
         if status is not None:
+            is_alone = is_alone or _are_gone_soon(lifeline, awake)
             _tell(report, b"%d\n%d\n" % (status, not (has_adopted and is_alone)))
 
 
@@ -83,6 +87,23 @@ def _reap(child: int) -> tuple[int | None, bool]:
             return found, False
         if ended == child:
             found = status
+
+
+def _are_gone_soon(lifeline: int, awake: int) -> bool:
+    """Whether the other processes of the command end now too, as those of bwrap do, a moment after its first.
+
+    Otherwise kotef would have to look through the process table, several times for each command.
+    """
+    deadline = time.monotonic() + _MOMENT
+    while (left := deadline - time.monotonic()) > 0:
+        readable, _, _ = select.select([lifeline, awake], [], [], left)
+        if awake not in readable or lifeline in readable:
+            return False
+        os.read(awake, 4096)
+        _, is_alone = _reap(0)
+        if is_alone:
+            return True
+    return False
 
 
 def _tell(report: int, lines: bytes) -> None:

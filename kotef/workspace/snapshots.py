@@ -31,6 +31,10 @@ _READ_HERE: Final = 100
 """Files that `take` reads itself; if more are new or changed, git reads them."""
 _BYTES_HERE: Final = 4 * 1024 * 1024
 """Bytes of such files."""
+_PACKED: Final = 200
+"""Files whose contents git writes into one pack, if more are new or changed: each object alone takes a block."""
+_AS_PACK: Final = {"core.bigFileThreshold": "1"}
+""""Big" files, here all but empty ones, go into a pack as they are read."""
 _CLOCK_LAG: Final = 0.05
 """Seconds by which the times of files may lag behind `time.time()`."""
 _LONGEST_LOOK: Final = 10.0
@@ -290,11 +294,13 @@ class Snapshots(TreeStore):
                 return git_error(listed, ["ls-files"], self.root)
             self._indexed = frozenset(split_names(listed.stdout))
         recent = self._recent(self._indexed & held, since=self._indexed_since())
+        config = _AS_PACK if len(held - (self._indexed - recent)) > _PACKED else {}
         gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):
             command = ("update-index", "-z", "--add", "--remove", option, "--stdin")
             if paths:
-                done = self._run(*command, stdin=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)))
+                names = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
+                done = self._run(*command, stdin=names, config=config)
                 if done.returncode:
                     return git_error(done, command, self.root)
         self._indexed, self._index_looked = held, began

@@ -130,14 +130,22 @@ class TreeStore:
         for name in there:
             (self.store / "refs" / "needed" / name).write_text(f"{name}\n")
         try:
-            listed = self._git("prune", "--dry-run", "--expire=now").decode().split("\n")
-            gone = [self.store / "objects" / line[:2] / line[2:40] for line in listed if line]
-            freed = sum(path.lstat().st_size for path in gone)
-            if not dry_run:
+            gone = self._unreached()
+            if gone and not dry_run:
+                if any((self.store / "objects" / "pack").glob("*.pack")):
+                    self._git("repack", "-a", "-d", "-q", "--window=0", config={"repack.writeBitmaps": "false"})
                 self._git("prune", "--expire=now")
         finally:
             shutil.rmtree(self.store / "refs" / "needed")
-        return freed
+        return sum(gone.values())
+
+    def _unreached(self) -> dict[str, int]:
+        """Objects that neither a ref nor the index leads to, with the bytes that each takes on the disk."""
+        reached = self._git("rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects").decode()
+        sizes = "--batch-check=%(objectname) %(objectsize:disk)"
+        listed = self._git("cat-file", sizes, "--batch-all-objects", "--unordered").decode().splitlines()
+        kept = set(reached.split())
+        return {name: int(size) for name, size in (line.split() for line in listed) if name not in kept}
 
     def write_bundle(self, path: Path, names: Collection[str]) -> None:
         """Write every object that the `names` lead to, followed as in `prune`, to one git bundle.
@@ -238,17 +246,27 @@ class TreeStore:
     def _lacks(self, oid: str) -> WorkspaceError:
         return WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start over")
 
-    def _git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
-        done = self._run(*args, stdin=stdin, env=env)
+    def _git(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> bytes:
+        done = self._run(*args, stdin=stdin, env=env, config=config)
         if done.returncode:
             raise git_error(done, args, self.store)
         return done.stdout
 
     def _run(
-        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        config: Mapping[str, str] | None = None,
     ) -> CompletedProcess[bytes]:
         places = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.root), "GIT_INDEX_FILE": str(self._index)}
-        return run_git(args, cwd=self.root, env=places | dict(env or {}), stdin=stdin)
+        return run_git(args, cwd=self.root, env=places | dict(env or {}), stdin=stdin, config=config)
 
 
 def make_store(store: Path) -> None:

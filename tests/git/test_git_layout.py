@@ -181,6 +181,14 @@ def test_a_pipe_that_would_block_git_is_named_at_once(committed: Path, place: st
         inspect(committed)
 
 
+def test_git_gets_all_of_a_long_input_however_long_it_takes(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kotef.git.commands._PATIENCE", 0.0)
+    monkeypatch.setattr("kotef.git.commands._SECONDS", 30.0)
+    names = b"".join(b"%040d\n" % number for number in range(20_000))
+    listed = run_git(["cat-file", "--batch-check"], cwd=committed, stdin=names).stdout
+    assert listed.count(b" missing\n") == 20_000
+
+
 def test_a_pipe_in_a_subfolder_is_found_while_git_waits(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kotef.git.commands._PATIENCE", 0.2)
     (committed / "a" / "b").mkdir(parents=True)

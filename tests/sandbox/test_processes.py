@@ -13,7 +13,7 @@ import pytest
 from support.confined import shell
 
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace import adopt_orphans
+from kotef.workspace import ProcessTree, adopt_orphans
 
 Make = Callable[..., Sandbox]
 LEVELS: tuple[Level, ...] = ("off", "bwrap", "landlock")
@@ -94,6 +94,19 @@ def test_two_hundred_children_are_ended_with_their_command(level: Level, make: M
     done = shell(f"for n in $(seq 200); do sleep {mark} & done; echo all", make(level), project)
     assert (done.exit_code, done.stdout) == (0, "all\n")
     assert running(mark) == []
+
+
+@each_level
+def test_no_process_is_looked_for_after_a_command_that_leaves_none(
+    level: Level, make: Make, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[ProcessTree] = []
+    alive = ProcessTree.alive
+    sandbox = make(level)
+    monkeypatch.setattr(ProcessTree, "alive", lambda tree: looks.append(tree) or alive(tree))
+    for _ in range(5):
+        assert shell("echo done | cat", sandbox, project).stdout == "done\n"
+    assert len(looks) < 5, "the processes of bwrap itself end a moment after the command"
 
 
 @each_level

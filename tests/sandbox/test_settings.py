@@ -1,5 +1,7 @@
 """Settings of a person's tools reach commands in the sandbox, wherever they are kept, and logins in them do not."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,21 @@ def test_downloaded_modules_of_go_keep_their_path_unless_new_ones_may_be_written
     with_network = tmp_path / "with network"
     settle(with_network, home, cache, seed, env, network=True)
     assert "GOMODCACHE" not in variables(cache, home, with_network, seed, env)
+
+
+def test_a_python_that_starts_is_looked_for_once_for_all_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts, python, binary = (tmp_path / name for name in ("starts", "python3", "one.test"))
+    python.write_text(f'#!/bin/sh\necho "$3" >>{starts}\nexec {sys.executable} "$@"\n')
+    binary.write_text("#!/bin/sh\nprintf '\\026=== RUN   TestA\\n\\026--- PASS: TestA (0.00s)\\nPASS\\n'\n")
+    for program in (python, binary):
+        program.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(python))
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    go_environment(RunnerCommand("go test", unwrap("go test"), tmp_path, folder), {"HOME": str(tmp_path)})
+    for _ in range(3):
+        assert subprocess.run([folder / "goexec.sh", binary], capture_output=True, check=True).stdout == b"PASS\n"
+    assert starts.read_text().split() == ["-c", *[str(folder / "goexec" / "goexec.py")] * 3]
+    assert len(list(folder.glob("go-*.json"))) == 3

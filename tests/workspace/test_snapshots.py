@@ -571,3 +571,51 @@ def test_no_change_between_two_looks_is_missed(root: Path, size: str, changes: l
             (root / "new").write_text(f"b = {number}\n")
             (root / "new").replace(one)
         assert snapshots.take() == Snapshots.open(root).take()
+
+
+def test_many_new_files_are_one_pack_that_is_read_like_single_objects(root: Path) -> None:
+    files = {f"folder{number % 7}/file{number}": f"content {number}\n" * 20 for number in range(300)}
+    write(root, files, empty="")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    objects = [path for path in (snapshots.store / "objects").rglob("*") if path.is_file()]
+    assert len(objects) < 20, "a pack with its index, the trees, and the empty file"
+    write(root, {"folder1/file1": "changed"}, new="1")
+    (root / "folder2" / "file2").unlink()
+    later = snapshots.take()
+    assert snapshots.changed(tree, later) == ("folder1/file1", "folder2/file2", "new")
+    assert snapshots.restore(tree, last=later).left == ()
+    assert (root / "folder1" / "file1").read_text() == files["folder1/file1"]
+    assert (root / "folder2" / "file2").read_text() == files["folder2/file2"]
+    assert Snapshots.open(root).take() == tree
+
+
+def test_many_changed_files_are_one_pack(root: Path) -> None:
+    write(root, {f"file{number}": f"content {number}\n" for number in range(300)})
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    write(root, {f"file{number}": f"changed {number}\n" for number in range(300)})
+    later = snapshots.take()
+    assert len(list((snapshots.store / "objects").glob("??/*"))) < 10, "the trees"
+    assert snapshots.restore(tree, last=later).left == ()
+    assert (root / "file250").read_text() == "content 250\n"
+
+
+def test_what_no_tree_needs_leaves_a_pack_too(root: Path) -> None:
+    write(root, {f"file{number}": f"content {number}\n" * 20 for number in range(300)})
+    snapshots = Snapshots.open(root)
+    first = snapshots.take()
+    for number in range(250):
+        (root / f"file{number}").unlink()
+    needed = snapshots.take()
+    (snapshots.store / "index").unlink()
+    freed = snapshots.prune({needed}, dry_run=True)
+    assert freed > 250 * 20, "each takes a few dozen bytes"
+    assert snapshots.prune({needed}, dry_run=False) == freed
+    again = Snapshots.open(root)
+    assert again.read(needed, "file299") == b"content 299\n" * 20
+    assert again.blob(again.keep(b"")) == b""
+    with pytest.raises(WorkspaceError):
+        again.paths(first)
+    assert again.prune({needed}, dry_run=True) <= 100
+    assert again.take() == needed

@@ -18,9 +18,13 @@ _STARTER: Final = """\
 #!/bin/sh
 case "$1" in
 *.test)
-    for python in {python} /usr/bin/python3 python3; do
-        if "$python" -I -S -c '' 2>/dev/null; then exec "$python" -I -S {program} {folder} "$@"; fi
-    done;;
+    read -r python 2>/dev/null <{chosen}
+    if [ -z "$python" ]; then
+        for each in {python} /usr/bin/python3 python3; do
+            if "$each" -I -S -c '' 2>/dev/null; then python=$each; echo "$each" >{chosen}; break; fi
+        done
+    fi
+    if [ -n "$python" ]; then exec "$python" -I -S {program} {folder} "$@"; fi;;
 esac
 exec "$@"
 """
@@ -40,6 +44,7 @@ def go_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, 
     program = copy_of(command.folder, "goexec.py") / "goexec.py"
     starter = command.folder / "goexec.sh"
     quoted = {"python": sys.executable, "program": str(program), "folder": str(command.folder)}
+    quoted["chosen"] = str(command.folder / "python")
     starter.write_text(_STARTER.format(**{name: shlex.quote(text) for name, text in quoted.items()}))
     starter.chmod(0o755)
     return {"GOFLAGS": f"{before} -exec={starter}".strip()}
