@@ -6,6 +6,7 @@ import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -49,7 +50,8 @@ def test_stopping_does_not_wait_for_a_slow_reply() -> None:
         with OpenAIServer([serve.slow(serve.text("x"), 120)]) as server:
             reply = pool.submit(post, server)
             server.wait_for_calls(1)
-        assert reply.result(60)["choices"]
+        with suppress(ConnectionError):  # the reply goes out at once, or the closed connection cuts it off
+            assert reply.result(60)["choices"]
     assert time.monotonic() - started < 60
 
 
